@@ -282,10 +282,10 @@ def test_a_pointwise_band_is_an_interval_of_each_value():
     assert (band[0.9].upper - band[0.9].lower < joint.upper - joint.lower).all()
     model = ua.ConfidenceRegressor(LinearRegression(), level=0.9, m=10).fit(*data(200))
     assert (
-        model.predict_interval(X).tolist()
+        model.predict_mean_interval(X).tolist()
         == np.column_stack([band[0.9].lower, band[0.9].upper]).tolist()
     )
-    several = model.predict_interval(X, level=[0.5, 0.9])
+    several = model.predict_mean_interval(X, level=[0.5, 0.9])
     assert several[0.5][:, 0].tolist() == band[0.5].lower.tolist()
 
 

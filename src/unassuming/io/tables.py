@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from math import prod
 from typing import Any
 
@@ -14,12 +15,6 @@ _PLAIN_KINDS = "biufcmMUS"  # kinds of arrays that NumPy stores without pickling
 _SPARSE = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 _ROOM = 2**26  # bytes that a table may take whatever the size of the file
 _TIMES = 1000  # how many times more than the file a table may take
-_POLARS_NUMBERS = (
-    *("Boolean", "Float32", "Float64", "Int8", "Int16", "Int32", "Int64"),
-    *("UInt8", "UInt16", "UInt32", "UInt64"),
-)
-_POLARS_TEXT = ("String", "Categorical", "Enum")
-_POLARS = (*_POLARS_NUMBERS, *_POLARS_TEXT, "Date", "Datetime", "Duration", "Time")
 
 
 def as_plain(value: Any) -> tuple[Any, bool]:
@@ -120,11 +115,17 @@ class Store:
             self.arrays[f"{name}_row"], self.arrays[f"{name}_col"] = table.row, table.col
             kind = "sparse array" if isinstance(X, sparse.sparray) else "sparse matrix"
             return {"kind": kind, "format": X.format, "shape": list(X.shape), "name": name}
-        library = type(X).__module__.split(".")[0]
-        if library in ("pandas", "polars") and hasattr(X, "columns"):
-            put = self._put_pandas if library == "pandas" else self._put_polars
-            columns = [put(f"{name}_{j}", X, j, label) for j, label in enumerate(X.columns)]
-            return {"kind": library, "columns": columns}
+        if hasattr(X, "write_ipc"):  # polars, in its own format of plain data
+            content = BytesIO()
+            try:
+                X.write_ipc(content)
+            except Exception as error:
+                raise _not_plain("a column of X", X.dtypes) from error
+            self.arrays[name] = np.frombuffer(content.getbuffer(), dtype=np.uint8)
+            return {"kind": "polars", "name": name}
+        if hasattr(X, "iloc"):
+            columns = [self._put_column(f"{name}_{j}", X, j) for j in range(X.shape[1])]
+            return {"kind": "pandas", "columns": columns}
         return {"kind": "array", "values": self.put(name, as_table(X), name)}
 
     def get_table(self, entry: dict[str, Any]) -> Any:
@@ -137,11 +138,10 @@ class Store:
         if kind == "polars":
             import polars as pl
 
-            return pl.DataFrame([self._get_polars(column, pl) for column in entry["columns"]])
+            return pl.read_ipc(BytesIO(self._once(entry["name"]).tobytes()))
         import pandas as pd
 
-        series = [self._get_pandas(column, pd) for column in entry["columns"]]
-        return pd.concat(series, axis=1)
+        return pd.concat([self._get_column(column, pd) for column in entry["columns"]], axis=1)
 
     def _get_sparse(self, entry: dict[str, Any]) -> Any:
         shape, layout, name = _as_shape(entry["shape"]), entry["format"], entry["name"]
@@ -155,22 +155,20 @@ class Store:
         make = sparse.coo_array if entry["kind"] == "sparse array" else sparse.coo_matrix
         return make((data, (row, col)), shape=shape).asformat(layout)
 
-    def _put_pandas(self, name: str, X: Any, j: int, label: Any) -> dict[str, Any]:
+    def _put_column(self, name: str, X: Any, j: int) -> dict[str, Any]:
+        label = X.columns.tolist()[j]
         if not isinstance(label, (str, int)):
             raise _not_plain("a column name of X", label)
         column, what = X.iloc[:, j], f"column {label!r} of X"
         categories = getattr(column.dtype, "categories", None)
-        return {
-            "label": label,
-            "dtype": str(column.dtype),
-            "values": self.put(name, column.to_numpy(), what),
-            "categories": None
-            if categories is None
-            else self.put(f"{name}_categories", categories, what),
-            "ordered": None if categories is None else bool(column.dtype.ordered),
-        }
+        entry: dict[str, Any] = {"label": label, "dtype": str(column.dtype), "categories": None}
+        entry["values"] = self.put(name, column.to_numpy(), what)
+        if categories is not None:
+            entry["categories"] = self.put(f"{name}_categories", categories, what)
+            entry["ordered"] = bool(column.dtype.ordered)
+        return entry
 
-    def _get_pandas(self, column: dict[str, Any], pd: Any) -> Any:
+    def _get_column(self, column: dict[str, Any], pd: Any) -> Any:
         dtype: Any = column["dtype"]
         if column["categories"] is not None:
             labels = self.get(column["categories"], once=True)
@@ -178,39 +176,6 @@ class Store:
         elif _sized(dtype):
             raise ValueError(f"a column of type {dtype}")
         return pd.Series(self.get(column["values"], once=True), name=column["label"]).astype(dtype)
-
-    def _put_polars(self, name: str, X: Any, j: int, label: str) -> dict[str, Any]:
-        series = X.to_series(j)
-        kind, missing = type(series.dtype).__name__, series.is_null().to_numpy()
-        if kind not in _POLARS:
-            raise _not_plain(f"column {label!r} of X", series.dtype)
-        if missing.any():
-            self.arrays[f"{name}_missing"] = missing
-        if kind in _POLARS_TEXT:
-            values = np.array(series.to_list(), dtype=object)  # also the text of categories
-        else:
-            whole = series.to_physical()
-            values = whole.fill_null(False if kind == "Boolean" else 0).to_numpy()
-        return {
-            "label": label,
-            "dtype": kind,
-            "unit": getattr(series.dtype, "time_unit", None),
-            "zone": getattr(series.dtype, "time_zone", None),
-            "categories": series.dtype.categories.to_list() if kind == "Enum" else None,
-            "missing": f"{name}_missing" if missing.any() else None,
-            "values": self.put(name, values),
-        }
-
-    def _get_polars(self, column: dict[str, Any], pl: Any) -> Any:
-        kind = column["dtype"]
-        if kind not in _POLARS:
-            raise ValueError(f"a column of type {kind}")
-        values = self.get(column["values"], once=True)
-        series = pl.Series(column["label"], values.tolist() if kind in _POLARS_TEXT else values)
-        if column["missing"] is not None:  # before the cast: old releases fail to set a moment
-            series = series.set(pl.Series(self._once(column["missing"])), None)
-        arguments = [column[name] for name in ("unit", "zone", "categories") if column[name]]
-        return series.cast(getattr(pl, kind)(*arguments))
 
 
 def _as_shape(declared: Any) -> tuple[int, ...]:

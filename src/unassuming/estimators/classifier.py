@@ -5,31 +5,25 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
-from joblib import hash as content_hash  # type: ignore[import-untyped]
 from sklearn.base import ClassifierMixin, is_classifier
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from unassuming._errors import levels_to_user
+from unassuming._errors import NotAvailable, complaint, levels_to_user
 from unassuming._typing import Array, BoolArray
-from unassuming.estimators._base import ConfidenceEstimator, by_level
-from unassuming.estimators._one_class import two_classes
+from unassuming.estimators.base import ConfidenceEstimator, by_level
 from unassuming.inputs import as_signs, require_labels
+from unassuming.models import LSSVC
 from unassuming.noise import Noise
 from unassuming.objectives import factory_for
-from unassuming.regions import ATTAINED, Band, Region, Remedy
-
-_MEMBERS = Remedy(
-    "predict_set(X, kind='inner') and region_.band(X, inner=True) for values that members attain",
-    None,
-)
+from unassuming.regions import Band, Region
 
 
 def _if_model_has(name: str) -> Callable[[Any], Any]:
@@ -49,11 +43,11 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     Predictions are those of the estimator itself. With labels ±1, +1 for ``classes_[1]``, the band
     bounds E[y|x] = 2 P(y = 1|x) - 1 at all inputs at once. It comes from the exact confidence
     region of regression functions (`unassuming.confidence_region` with label noise). `predict_set`
-    reports which labels are the likelier one for some member of the region.
+    reports which labels are the likelier one for some function in the region.
 
     Put transformers inside, as in ``ConfidenceClassifier(make_pipeline(StandardScaler(),
     RidgeClassifier()))``: a pipeline around this estimator passes y to them, and one that uses y,
-    such as SelectKBest, silently voids the guarantee.
+    such as SelectKBest, voids the guarantee.
 
     Parameters
     ----------
@@ -61,9 +55,8 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         RidgeClassifier, `unassuming.LSSVC` or LogisticRegression, or a Pipeline of unsupervised
         transformers ending in one; by default ``RidgeClassifier()``. The transformers are fitted
         without y. Outer bounds below 1 are found for models with at most 4 coefficients, the
-        intercept included, whose fitted values are linear in them, and are tightest for 2; for all
-        other models use ``kind="inner"``. Most data with well-separated classes refute a linear
-        E[y|x]: the region is then empty, and so is every set.
+        intercept included, whose fitted values are linear in them; for others use
+        ``kind="inner"``. Well-separated classes refute a linear E[y|x]: every set is then empty.
     noise : str or Noise, default "labels"
         Any other assumption gives the published region, without a guarantee and with a warning.
     level : float, default 0.95
@@ -73,8 +66,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     classes : sequence of two labels, optional
         Both labels in increasing order, for data in which only one may occur; not needed for 0 and
         1, -1 and 1 or booleans. With labels of one class the predictions are those of the region's
-        estimate, since scikit-learn's classifiers refuse such data. LogisticRegression has no
-        estimate then, unless it has no intercept, and is refused.
+        estimate; LogisticRegression has none then, unless it has no intercept, and is refused.
     random_state : int, Generator, RandomState or None, default 0
         Source of the fresh labels and of random features.
 
@@ -88,10 +80,8 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         The confidence region.
     band_status_ : str or dict
         The kind of bounds that `predict_band` or `predict_set` used last.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : array of str
-        Their names, if X had any.
+    n_features_in_, feature_names_in_
+        Number of columns seen in `fit`, and their names if X had any.
 
     Examples
     --------
@@ -113,14 +103,13 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     >>> model.n_features_in_, bool(model.region_.contains([0.0, 0.8], level=0.99))
     (1, True)
     >>> print(model.band_status_)
-    every bound is finite and an honest outer bound of the region. Members attain every bound up to
-    2% of the width.
+    every bound is finite and an honest outer bound of the region. ...
     >>> import pandas as pd
     >>> model.fit(pd.DataFrame(X, columns=["dose"]), y).feature_names_in_
     array(['dose'], dtype=object)
     """
 
-    _last: tuple[Region, str, dict[float, Band]] | None = None
+    _limit = 1.0
     _warned: Region | None = None
 
     def __init__(
@@ -142,12 +131,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
 
     @_if_model_has("predict_proba")
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of the estimator, (N, 2), if it has any.
-
-        Parameters
-        ----------
-        X : array or DataFrame
-            Inputs.
+        """Return the probabilities of the estimator at inputs X, (N, 2), if it has any.
 
         Examples
         --------
@@ -162,44 +146,16 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
 
     @_if_model_has("decision_function")
     def decision_function(self, X: Any) -> Array:
-        """Return the decision function of the estimator, (N,), positive for the second class.
-
-        Parameters
-        ----------
-        X : array or DataFrame
-            Inputs.
-        """
+        """Return the decision function at inputs X, (N,), positive for the second class."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.decision_function(deepcopy(X)))
-
-    def predict_band(self, X: Any, level: Any = None) -> Any:
-        """Return lower and upper bounds of E[y|x] at every input: a simultaneous band.
-
-        They are outer bounds of the region, clipped to [-1, 1], the range of E[y|x]. Bounds of the
-        probability P(y = 1|x) are ``(1 + band) / 2``. If the region is empty, which means that the
-        data contradict the model, both are NaN. One search serves all inputs, so
-        the bounds at an input depend slightly on the other inputs.
-
-        Parameters
-        ----------
-        X : array or DataFrame
-            Inputs.
-        level : float or sequence of floats, optional
-            By default the level of the estimator.
-
-        Returns
-        -------
-        array of shape (N, 2), or a dict of them for several levels
-        """
-        return self._bounds(X, level, _clipped)
 
     def predict_set(self, X: Any, level: Any = None, kind: str = "outer") -> Any:
         """Return which labels may be the likelier one at every input.
 
         With ``kind="outer"`` a label is dropped only if an outer bound of E[y|x] excludes it: no
-        member of the region prefers it. With ``kind="inner"`` a label is kept only if a known
-        member prefers it: the optimistic set, a subset of the other. If the region is empty, so is
-        every set.
+        function in the region prefers it. With ``kind="inner"`` a label is kept only if a known
+        function prefers it: a subset of the other. If the region is empty, so is every set.
 
         Parameters
         ----------
@@ -222,9 +178,8 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         True
         """
         if kind not in ("outer", "inner"):
-            raise ValueError(
-                f"kind is unknown: expected 'outer' or 'inner', given {kind!r}. Leave it out."
-            )
+            expected = "'outer' or 'inner'"
+            raise ValueError(complaint("kind", "is unknown", expected, repr(kind), "Leave it out."))
         if kind == "inner":
             return self._inner_sets(X, level)
         return self._bounds(X, level, self._outer_sets)
@@ -270,11 +225,9 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     def _check(self, model: Any) -> None:
         factory_for(model, ClassifierMixin)
         if not is_classifier(model):
-            raise TypeError(
-                "estimator is not a classifier: expected RidgeClassifier, ua.LSSVC or "
-                f"LogisticRegression, given {type(model).__name__}. Use ua.ConfidenceRegressor for "
-                "a regressor."
-            )
+            expected = "RidgeClassifier, ua.LSSVC or LogisticRegression"
+            remedy, given = "Use ua.ConfidenceRegressor for a regressor.", type(model).__name__
+            raise TypeError(complaint("estimator", "is not a classifier", expected, given, remedy))
 
     def _targets(self, y: Array, rows: BoolArray, model: Any) -> tuple[Array, dict[str, Any]]:
         if y.dtype.kind == "O":
@@ -291,30 +244,43 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         classes, _ = as_signs(y, rows, self.classes)
         ordered = np.unique(classes).tolist()
         if classes.tolist() != ordered:
-            raise ValueError(
-                f"classes are not in increasing order: expected {ordered}, as in classes_ of "
-                f"scikit-learn's classifiers, given {classes.tolist()}. Exchange them; "
-                "ua.confidence_region takes them in any order."
-            )
-        return two_classes(model, y, rows, classes), {"classes": classes}
+            wrong, given = "are not in increasing order", classes.tolist()
+            raise ValueError(complaint("classes", wrong, f"{ordered}", given, "Exchange them."))
+        second, about_y = y == classes[1], {"classes": classes}
+        known = isinstance(model, (RidgeClassifier, LogisticRegression, LSSVC))
+        if not known or len(np.unique(second[rows])) == 2:
+            return y, about_y
+        # Its own fit refuses labels of one class: the first row gets the other one, and the fit is
+        # that of other data until `_use_estimate` replaces it.
+        moved = np.arange(len(y)) == int(np.argmax(rows))
+        return classes[np.where(moved, ~second, second).astype(np.intp)], about_y
+
+    def _use_estimate(self, fitted: Any, region: Region | NotAvailable) -> None:
+        model = fitted[-1] if isinstance(fitted, Pipeline) else fitted
+        if isinstance(region, NotAvailable):
+            raise region
+        try:
+            a = region.estimate
+        except NotAvailable as error:
+            name = type(model).__name__
+            wrong, expected = f"has one class only, for which {name} has no fit", "rows of both"
+            remedy = "Use RidgeClassifier or ua.LSSVC, or fit_intercept=False."
+            raise ValueError(complaint("y", wrong, expected, "equal labels", remedy)) from error
+        data, design = region.problem.data("predictions need"), region.problem.design("predictions")
+        bias = float(a[0]) if design.intercept else 0.0
+        if isinstance(model, LSSVC):
+            # The optimality condition a = 2C w ⊙ (y - f); rows of weight zero have no part in f.
+            weight = np.ones(region.n) if data.weight is None else data.weight
+            residuals = region.objective.residuals(a[None, :])[0]
+            model.dual_coef_ = np.zeros(len(data.rows))
+            model.dual_coef_[data.rows] = 2 * model.C * weight * residuals
+            model.intercept_ = bias
+        else:
+            model.coef_ = a[int(design.intercept) :].reshape(model.coef_.shape)
+            model.intercept_ = np.full_like(model.intercept_, bias)
 
     def _bands(self, region: Region, X: Any, levels: list[float]) -> dict[float, Band]:
-        """Search once for band and set, which are often asked for at the same inputs."""
-        asked = content_hash((X, levels))
-        last = self._last
-        if last is None or last[0] is not region or last[1] != asked:
-            bands = {
-                level: replace(band, reason=words.text(), explanation=words)
-                for level, band in region.band(X, level=levels).items()
-                for words in [band.explanation.replaced(ATTAINED, _MEMBERS)]
-            }
-            last = self._last = region, asked, bands
-        return dict(last[2])
-
-
-def _clipped(bounds: Array) -> Array:
-    """Clip bounds to [-1, 1]; those of an empty region stay NaN."""
-    return np.clip(bounds, -1.0, 1.0)
+        return dict(region.band(X, level=levels))
 
 
 def _possible(bounds: Array) -> BoolArray:

@@ -9,8 +9,9 @@ from sklearn.base import RegressorMixin, is_classifier
 from sklearn.linear_model import Ridge
 from sklearn.utils import get_tags
 
+from unassuming._errors import NotAvailable, complaint
 from unassuming._typing import Array, BoolArray
-from unassuming.estimators._base import ConfidenceEstimator, by_level
+from unassuming.estimators.base import ConfidenceEstimator, by_level
 from unassuming.inputs import check_norm_bound
 from unassuming.noise import Noise
 from unassuming.objectives import factory_for
@@ -23,25 +24,21 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
 
     Predictions are those of the estimator itself. The band comes from the confidence region of its
     coefficients (`unassuming.confidence_region`), and holds at all inputs at once. It covers the
-    ideal representation, which agrees with the noise-free function at the training inputs but not
-    necessarily elsewhere; with a kernel and a norm bound it covers the function itself.
+    function of the true coefficients, which agrees with the regression function at the training
+    inputs; with a kernel and a norm bound it covers the regression function itself.
 
-    Do not choose hyper-parameters with the same y: a search around this estimator gives a band
-    without a guarantee. Use `unassuming.tuned_region` instead. Put transformers inside, as in
-    ``ConfidenceRegressor(make_pipeline(StandardScaler(), Ridge()))``: a pipeline around this
-    estimator passes y to them, and one that uses y, such as SelectKBest, silently voids the
+    Do not choose hyper-parameters with the same y: use `unassuming.tuned_region`. Put transformers
+    inside, as in ``ConfidenceRegressor(make_pipeline(StandardScaler(), Ridge()))``: a pipeline
+    around this estimator passes y to them, and one that uses y, such as SelectKBest, voids the
     guarantee.
 
     Parameters
     ----------
     estimator : scikit-learn regressor, optional
         A model that `unassuming.confidence_region` supports, or a Pipeline of unsupervised
-        transformers ending in one; by default ``Ridge()``. The transformers are fitted without y,
-        separately for the model and the region but with the same seeds. A transformer that draws
-        without a parameter ``random_state`` would give them different features, and is refused.
+        transformers ending in one; by default ``Ridge()``. The transformers are fitted without y.
     noise : str or Noise, optional
-        The assumption on the noise; symmetric by default. An assumption that names rows, such as
-        ``ua.noise.BlockSymmetric(blocks)``, fits only one data set, and excludes cross-validation.
+        The assumption on the noise; symmetric by default.
     level : float, default 0.95
         Level of the bands.
     m : int or "all", default 128
@@ -57,16 +54,12 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         The fitted model; a Pipeline if one was given.
     region_ : Region
         The confidence region, for membership, tests, intervals and everything else. It raises
-        `NotAvailable` if `sample_weight` varies and the model has a region only for equal weights;
-        predictions are not affected.
+        `NotAvailable` if `sample_weight` varies and the model has a region only for equal weights.
     band_status_ : str or dict
         Whether the bounds that `predict_band` returned last are finite, and if not, why and what to
-        do, even if parameters have changed since. Before any call, the status of the band at the
-        training inputs. A dict if several levels were asked for.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : array of str
-        Their names, if X had any.
+        do; before any call, those at the training inputs. A dict for several levels.
+    n_features_in_, feature_names_in_
+        Number of columns seen in `fit`, and their names if X had any.
 
     Notes
     -----
@@ -108,39 +101,13 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         self.norm_bound = norm_bound
         self.random_state = random_state
 
-    def predict_band(self, X: Any, level: Any = None) -> Any:
-        """Return lower and upper bounds that hold at all these inputs at once.
+    def predict_mean_interval(self, X: Any, level: Any = None) -> Any:
+        """Return lower and upper bounds of the mean outcome at every input, one at a time.
 
-        They come from the region, or from balanced cells of rows where these are expected to be
-        narrower before y is seen: ``region_.band(X)``. The bounds of two calls need
-        not hold together, so ask for all inputs in one call. Bounds are infinite if no finite bound
-        holds or is known; `band_status_` says why.
-
-        Parameters
-        ----------
-        X : array or DataFrame
-            Inputs.
-        level : float or sequence of floats, optional
-            By default the level of the estimator.
-
-        Returns
-        -------
-        array of shape (N, 2), or a dict of them for several levels
-
-        Examples
-        --------
-        >>> bands = ua.ConfidenceRegressor(random_state=0).fit(X, y).predict_band(X, [0.5, 0.9])
-        >>> bool((bands[0.5][:, 0] >= bands[0.9][:, 0]).all())
-        True
-        """
-        return self._bounds(X, level)
-
-    def predict_interval(self, X: Any, level: Any = None) -> Any:
-        """Return lower and upper bounds at every input, one input at a time.
-
-        Each interval has its level by itself, and is narrower than the band at most inputs. Where
-        few rows determine the function, as at the edge of the data, it can be wider. Choosing the
-        narrower of the two after seeing both voids the level. A kernel model needs ``norm_bound``.
+        They bound the regression function, not the next observation: for that use a conformal
+        method, such as ``mapie.regression.SplitConformalRegressor``. Each interval has its level by
+        itself, and is narrower than the band at most inputs. Choosing the narrower of the two after
+        seeing both voids the level. A kernel model needs ``norm_bound``.
 
         Parameters
         ----------
@@ -156,7 +123,7 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         Examples
         --------
         >>> model = ua.ConfidenceRegressor(random_state=0).fit(X, y)
-        >>> model.predict_interval(X[:2]).round(2)
+        >>> model.predict_mean_interval(X[:2]).round(2)
         array([[0.34, 0.88],
                [0.81, 1.4 ]])
         """
@@ -178,15 +145,16 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
     def _check(self, model: Any) -> None:
         factory_for(model, RegressorMixin)
         if is_classifier(model):
-            raise TypeError(
-                f"estimator is a classifier: expected a regressor, given {type(model).__name__}. "
-                "Use ua.ConfidenceClassifier."
-            )
+            given, remedy = type(model).__name__, "Use ua.ConfidenceClassifier."
+            raise TypeError(complaint("estimator", "is a classifier", "a regressor", given, remedy))
         check_norm_bound(self.norm_bound)
 
     def _targets(self, y: Array, rows: BoolArray, model: Any) -> tuple[Array, dict[str, Any]]:
         del rows, model
         return y, {}
+
+    def _use_estimate(self, fitted: Any, region: Region | NotAvailable) -> None:
+        """Nothing: a regressor is fitted to y itself."""
 
     def _bands(self, region: Region, X: Any, levels: list[float]) -> dict[float, Band]:
         return dict(region.band(X, level=levels, norm_bound=self.norm_bound, method="auto"))

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
+from unassuming._errors import complaint
 from unassuming._version import __version__
 
 FORMAT = 3
@@ -42,20 +43,18 @@ def write(path: AnyPath, header: Mapping[str, Any], arrays: Mapping[str, Any]) -
     """Write beside the target and move into place: nothing half-written is ever seen."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"path is in a folder that does not exist: expected a folder that exists, given "
-            f"{target.parent}. Create the folder first."
-        )
+        wrong, remedy = "is in a folder that does not exist", "Create the folder first."
+        expected = "a folder that exists"
+        raise FileNotFoundError(complaint("path", wrong, expected, target.parent, remedy))
     if target.is_dir():
-        raise IsADirectoryError(
-            f"path is a folder: expected a file, given {target}. Add the name of a file."
-        )
+        remedy = "Add the name of a file."
+        raise IsADirectoryError(complaint("path", "is a folder", "a file", target, remedy))
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            _write_members(file, {_HEADER: text, **arrays})
+            write_members(file, {_HEADER: text, **arrays})
             file.flush()
             os.fsync(file.fileno())
         _set_permissions(temporary, target)
@@ -66,18 +65,17 @@ def write(path: AnyPath, header: Mapping[str, Any], arrays: Mapping[str, Any]) -
         raise
 
 
-def _write_members(file: Any, arrays: Mapping[str, Any]) -> None:
+def write_members(file: Any, arrays: Mapping[str, Any]) -> None:
+    """Write arrays as members of an archive, and their hash after them."""
     digest = hashlib.sha256()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        for name, array in arrays.items():
-            content = io.BytesIO()
+        for name in (*arrays, _DIGEST):
+            last, content = name == _DIGEST, io.BytesIO()
+            array = np.frombuffer(digest.digest(), dtype=np.uint8) if last else arrays[name]
             npy.write_array(content, np.asanyarray(array), allow_pickle=False)
             # The date is fixed, so that the same region gives the same file.
             archive.writestr(zipfile.ZipInfo(name + _SUFFIX), content.getbuffer())
             _add(digest, name, content.getbuffer())
-        content = io.BytesIO()
-        npy.write_array(content, np.frombuffer(digest.digest(), dtype=np.uint8))
-        archive.writestr(zipfile.ZipInfo(_DIGEST + _SUFFIX), content.getbuffer())
 
 
 def _add(digest: Any, name: str, content: Any) -> None:
@@ -109,22 +107,21 @@ def read(path: AnyPath) -> tuple[dict[str, Any], dict[str, Any]]:
             raise
         except Exception as error:  # a foreign file may cause any error
             raise Unreadable(f"it cannot be read, {error}") from error
-    if not isinstance(header, dict):
-        raise Unreadable("its header is not a JSON object")
+    require(isinstance(header, dict), "header and arrays")
     return header, arrays
 
 
 def _read_members(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
     members = archive.infolist()
     names = [member.filename.removesuffix(_SUFFIX) for member in members]
-    if _HEADER not in names or _DIGEST not in names:
-        raise Unreadable("it has no header or no hash")
-    if len(set(names)) < len(names):
-        raise Unreadable("it has two parts of one name")
-    if any(member.compress_type != zipfile.ZIP_STORED for member in members):
-        raise Unreadable("it is compressed")
-    if sum(member.file_size for member in members) > size:
-        raise Unreadable("it lists more than it holds")
+    for wrong, why in (
+        (not {_HEADER, _DIGEST} <= set(names), "it has no header or no hash"),
+        (len(set(names)) < len(names), "it has two parts of one name"),
+        (any(m.compress_type != zipfile.ZIP_STORED for m in members), "it is compressed"),
+        (sum(m.file_size for m in members) > size, "it lists more than it holds"),
+    ):
+        if wrong:
+            raise Unreadable(why)
     arrays, digest = {}, hashlib.sha256()
     for name, member in zip(names, members, strict=True):
         content = archive.read(member)
