@@ -30,7 +30,7 @@ def exact_parts(u, v):
 
 
 def exact_set(u, v, q):
-    """The union in fractions: where at least q products are not positive (docs/theory.md 11)."""
+    """The union in fractions: where at least q products are not positive (docs/theory.md 14)."""
     parts = exact_parts(u, v)
     ends = sorted({a / b for f in parts for a, b in (f[:2], f[2:]) if b})
 
@@ -108,7 +108,7 @@ def set_of(found, q):
 
 
 def plain_statistics(data, betas):
-    """Z_s of docs/theory.md 11 from the formula, for several candidates (N, p): (N, m)."""
+    """Z_s of docs/theory.md 14 from the formula, for several candidates (N, p): (N, m)."""
     Z, W, X, y, labels = data
     K, k = labels.max() + 1, W.shape[1]
     moments, V = [], np.zeros((k, k))

@@ -345,7 +345,7 @@ def assignment_test(
 
     The assignment of the treatment is random, and the outcomes are fixed. If the treatment adds the
     same number to every outcome, the p-value of this number is uniform on 1/m, ..., 1: for every
-    number of rows and whatever the outcomes are (docs/theory.md 14). The interval contains the
+    number of rows and whatever the outcomes are (docs/theory.md 20). The interval contains the
     number with probability exactly the level, or higher if different assignments have equal
     statistics at it, as happens with outcomes that are 0 or 1. The statistic of an assignment
     increases with its t statistic in least squares with strata and controls.

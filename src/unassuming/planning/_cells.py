@@ -1,4 +1,4 @@
-"""Half-widths predicted over the number of cells (docs/theory.md 9.8)."""
+"""Half-widths predicted over the number of cells (docs/theory.md 11.5)."""
 
 from __future__ import annotations
 

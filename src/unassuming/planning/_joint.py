@@ -2,7 +2,7 @@
 
 The data are functions of half the norm that is allowed, plus Gaussian noise of the working scale.
 Each penalty sees the same data, and its band is computed as that of real data would be, from fewer
-transformations (docs/theory.md 9.9).
+transformations (docs/theory.md 12).
 """
 
 from __future__ import annotations

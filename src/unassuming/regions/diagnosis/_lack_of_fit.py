@@ -2,7 +2,7 @@
 
 If the model holds, the coefficients of every added feature are zero. The test of that hypothesis in
 the enlarged model has a p-value that is valid for every number of rows under the assumption on the
-noise alone (docs/theory.md 9.2). Features, cells and the number of tests depend on the inputs
+noise alone (docs/theory.md 11.2). Features, cells and the number of tests depend on the inputs
 and the seed only, so the smallest of N p-values times N is a p-value too (Bonferroni).
 """
 
