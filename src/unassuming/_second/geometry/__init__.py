@@ -1,0 +1,1 @@
+"""Geometry of regions: lines, ellipsoids, boxes."""

@@ -1,0 +1,165 @@
+"""The statistics of a piecewise quadratic model along a line (docs/theory.md 5 to 7).
+
+With u = Lψ(r) - Pa the gradient of least norm is z = Ψ(u - clip(u, lo, hi)), the box [lo, hi] being
+the subdifferential of the kinked penalty: constant between kinks of the penalty, a box at them. So
+z is affine in t between kinks, and Z_i - Z_0 = ⟨p, p + 2z_0⟩ with p = z_i - z_0 is a quadratic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from unassuming._numerics import EPS, tied
+from unassuming._typing import Array, BoolArray, IntArray
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Penalty:
+    """The kinked part of a separable penalty as a table: a component of the gradient a row.
+
+    ``lo`` and ``hi`` are the boxes at the kinks; ``between`` the subgradients beside them.
+    """
+
+    coefficient: IntArray  # (k,): the coefficient behind each component
+    kinks: Array  # (k, J): where it has kinks, increasing; NaN for none
+    between: Array  # (k, J + 1)
+    lo: Array  # (k, J)
+    hi: Array
+
+    @classmethod
+    def of(
+        cls,
+        subgradients: Callable[[Array], tuple[Array, Array]],
+        coefficient: IntArray,
+        kinks: Array,
+        d: int,
+    ) -> Penalty:
+        """Tabulate subgradients a (N, d) -> lo, hi (N, k) at kinks (k, J) and between them."""
+        k, J = kinks.shape
+        ends = kinks[:, :1] - 1 - np.abs(kinks[:, :1]), kinks[:, -1:] + 1 + np.abs(kinks[:, -1:])
+        middle = (kinks[:, 1:] + kinks[:, :-1]) / 2
+        at = np.concatenate([ends[0], middle, ends[1], kinks], axis=1).T  # (2J + 1, k)
+        a = np.zeros((len(at), d))
+        a[:, coefficient] = np.where(np.isnan(at), 0.0, at)
+        lo, hi = (side.T for side in subgradients(a))
+        cut = J + 1 if J else 0
+        between = lo[:, :cut] if J else np.zeros((k, 1))
+        return cls(coefficient, kinks, between, lo[:, cut:], hi[:, cut:])
+
+    @cached_property
+    def largest(self) -> float:
+        """The length of the largest constant subgradients."""
+        return float(np.linalg.norm(np.abs(self.between).max(axis=1)))
+
+    def held(self, origins: Array, directions: Array) -> tuple[BoolArray, Array, Array]:
+        """Which components stay at a kink with a box along lines (N, k), and their boxes."""
+        a, still = origins[:, self.coefficient], directions[:, self.coefficient] == 0
+        at = (a[..., None] == self.kinks) & (self.lo < self.hi)
+        lo, hi = (np.where(at, side, 0.0).sum(axis=-1) for side in (self.lo, self.hi))
+        return still & at.any(axis=-1), lo, hi
+
+    def beyond(self, origins: Array, directions: Array) -> Array:
+        """Return the subgradient at t = -∞, (N, k); where a component is held it means nothing."""
+        a, d = origins[:, self.coefficient], directions[:, self.coefficient]
+        far = np.where(d > 0, -np.inf, np.where(d < 0, np.inf, a))
+        piece = (far[..., None] > self.kinks).sum(axis=-1)  # at a kink without a box either will do
+        return np.take_along_axis(self.between, piece.T, axis=1).T
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """ψ, the derivative of the loss: levels + slopes r, others between any two knots."""
+
+    knots: Array  # (J,): increasing
+    levels: Array  # (J + 1,)
+    slopes: Array  # (J + 1,)
+
+    @cached_property
+    def jumps(self) -> Array:
+        """The changes of ψ at the knots, (J,)."""
+        return np.asarray(np.diff(self.levels) + np.diff(self.slopes) * self.knots)
+
+    def beyond(self, r: Array) -> Array:
+        """Return ψ(r[0] + t r[1]) at t = -∞, affine in t: r and the answer are (2, ...)."""
+        far = np.where(r[1] == 0, r[0], np.where(r[1] > 0, -np.inf, np.inf))
+        piece = np.searchsorted(self.knots, far)
+        return self.slopes[piece] * r + np.stack([self.levels[piece], np.zeros(far.shape)])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A model whose statistics are piecewise quadratic along lines, under linear G_i."""
+
+    phi: Array  # (n, d): Φ
+    y: Array  # (n,)
+    L: Array  # (k, n)
+    P: Array  # (k, d): the smooth part of the penalty
+    weighting: Array | None  # (K, k): Ψ; None for the identity
+    loss: Loss
+    penalty: Penalty
+    moved: Callable[[Array], Array]  # (N, n) -> (N, m - 1, n): G_i r
+    wins: BoolArray  # (m - 1,): whether a tie between Z_0 and Z_i counts for the candidate
+
+    @cached_property
+    def pull(self) -> Array:
+        """ΨL, (K, n)."""
+        return self.weigh(self.L.T).T
+
+    @cached_property
+    def norm(self) -> float:
+        """That of ΨL."""
+        return float(np.linalg.norm(self.pull, 2))
+
+    @cached_property
+    def columns(self) -> Array:
+        """Those of Ψ, (k, K), and below them those of ΨL, (n, K)."""
+        return np.concatenate([self.weigh(np.eye(len(self.L))), self.pull.T])
+
+    def weigh(self, g: Array) -> Array:
+        """Return Ψg for g (..., k)."""
+        return g if self.weighting is None else g @ self.weighting.T
+
+    def residuals(self, origins: Array, directions: Array) -> Array:
+        """Return y - Φ(origins + t directions), affine in t, (2, N, n)."""
+        return np.stack([self.y - origins @ self.phi.T, -(directions @ self.phi.T)])
+
+    def errors(self, r: Array, d: Array, origins: Array, directions: Array) -> tuple[Array, Array]:
+        """Bound the rounding errors of p = ΨLd and of s = 2z_0 + p, (2, N, m - 1) each.
+
+        Both are affine in t; r (2, N, n) are the residuals, d (2, N, m - 1, n) what changes them.
+        """
+        a, unit = np.stack([origins, directions]), 16 * EPS * (len(self.y) + len(self.pull))
+        blur = np.abs(a) @ np.abs(self.phi).T + np.stack([np.abs(self.y), 0 * self.y])[:, None]
+        entries = 4 * EPS * np.sqrt(len(self.y)) * blur.max(axis=-1)[..., None]
+        steps = np.abs(a) @ np.abs(self.weigh(self.P.T)) + np.array([self.step, 0.0])[:, None, None]
+        moved, size = np.linalg.norm(d, axis=-1), np.linalg.norm(r, axis=-1)[..., None]
+        own = 16 * EPS * np.linalg.norm(steps, axis=-1)[..., None] + 4 * self.norm * entries
+        p_error = self.norm * (unit * moved + 4 * entries * (moved > 0))
+        return p_error, self.norm * unit * (2 * size + moved) + own
+
+    @cached_property
+    def step(self) -> float:
+        """The length of the largest constant subgradients, weighted."""
+        size = np.abs(self.penalty.between).max(axis=1)
+        return float(np.linalg.norm(np.abs(self.columns[: len(size)].T) @ size))
+
+
+def settle(ABC: Sequence[Array], p: Array, s: Array, p_error: Array, s_error: Array) -> None:
+    """Set A, B and C of ⟨p, s⟩ = At² + Bt + C to zero, in place, where they may be rounding alone.
+
+    Given the lengths of the affine p and s, and the errors of both: (2, ...) each.
+    """
+
+    def error(j: int, k: int) -> Array:
+        return np.asarray(p_error[j] * s[k] + p[j] * s_error[k])
+
+    for value, tolerance in zip(ABC, (error(1, 1), error(0, 1) + error(1, 0), error(0, 0)), strict=True):
+        value[tied(value, tolerance)] = 0.0
