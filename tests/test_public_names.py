@@ -7,11 +7,17 @@ import subprocess
 import sys
 from enum import Enum
 from functools import cached_property
+from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
+from typer.main import get_command
 
 import unassuming as ua
+import unassuming.regions
+from unassuming.cli._app import app
 from unassuming.regions import _ellipsoid, _results, _tuning
 from unassuming.regions.diagnosis import _diagnose, _lack_of_fit, _noise_tests
 
@@ -70,6 +76,54 @@ METHODS = {
     if inspect.isclass(thing) and "." not in name
     for method, function in members(thing)
 }
+
+
+INVENTORY = Path(__file__).with_name("public_names.txt")
+INSIDE = {"Explanation", "Problem", "Remedy", "Shape"}
+"""Classes that are met behind a region; their members are the library's own affair."""
+
+
+def inventory():
+    """Names of the library and its modules, members of regions and results, and commands."""
+    modules = {"ua": ua, "ua.regions": ua.regions}
+    modules |= {f"ua.{name}": m for name in ua.__all__ if inspect.ismodule(m := getattr(ua, name))}
+    for path, module in modules.items():
+        for name in module.__all__:
+            thing = getattr(module, name)
+            yield f"{path}.{name}"
+            shown = name not in (INSIDE if path == "ua" else INSIDE | set(ua.__all__))
+            if path in ("ua", "ua.regions") and inspect.isclass(thing) and shown:
+                fields = getattr(thing, "__dataclass_fields__", ()) or stored(thing)
+                inner = {*fields, *(member for member, _ in members(thing))}
+                yield from (f"{path}.{name}.{one}" for one in inner if not one.startswith("_"))
+    yield from commands("unassuming", get_command(app))
+
+
+def stored(cls):
+    """The attributes that a region, or one of a stream, is given when it is made."""
+    if cls is ua.StreamingRegion:
+        return vars(ua.StreamingRegion(LinearRegression(), m=100, random_state=0))
+    X, y = np.arange(8.0)[:, None], np.arange(8.0) ** 2 % 5
+    build = {"m": 100, "random_state": 0}
+    return vars(ua.confidence_region(LinearRegression(), X, y, **build)) if cls is ua.Region else ()
+
+
+def commands(words, command):
+    """A command with its options, and the commands below it."""
+    yield words
+    for parameter in command.params:
+        yield from (f"{words} {one}" for one in parameter.opts if one.startswith("-"))
+        yield from (f"{words} {one}" for one in parameter.secondary_opts)
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands(f"{words} {name}", below)
+
+
+def test_the_inventory_has_the_names_that_there_are():
+    """A name that appears or disappears is a line that is added to the file, or taken out."""
+    listed, offered = INVENTORY.read_text(encoding="utf-8").splitlines(), set(inventory())
+    assert set(listed) - offered == set(), "listed, and not offered"
+    assert offered - set(listed) == set(), "offered, and not listed"
+    assert listed == sorted(offered)
 
 
 def test_there_is_something_to_check():

@@ -1,1 +1,1 @@
-"""The second core."""
+"""The joint region: noise, ranks, objectives, membership and geometry on one factor."""

@@ -1,1 +1,0 @@
-"""Geometry of regions: lines, ellipsoids, boxes."""

@@ -1,0 +1,139 @@
+"""The library gives the recorded answers, and `_numerics` the recorded ranks."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from recorded import ask, plain, problems
+
+NAMES = list(problems())
+CLOSE = 1e-6
+"""How much numbers may differ, relative to their size, or to the width between two bounds."""
+NARROWER = 1e-3
+"""By how much a joint bound may be narrower than recorded; none may be wider."""
+NORM_BOUND = 1e-3
+"""The same with a norm bound, where bounds come from a minimisation."""
+
+
+@cache
+def region_of(name):
+    return problems()[name].region()
+
+
+@cache
+def answers(name):
+    return [ask(region_of(name), question) for question in problems()[name].questions]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_transformations_are_the_stored_ones(name):
+    problem, region = problems()[name], region_of(name)
+    rng = np.random.default_rng(0)
+    r, f = rng.normal(size=(2, region.n)), rng.uniform(-1, 1, (2, region.n))
+    used = region.perturbations.apply(r, f)
+    assert used.shape == (2, region.m - 1, region.n)
+    stored = problem.moved(r, f)
+    if "basis" in problem.arrays and not np.allclose(used, stored):  # the rows may be rotated
+        stored = problem.moved_coordinates(r, f)
+    np.testing.assert_allclose(used, stored, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ranks_are_the_recorded_ones(name):
+    problem, region = problems()[name], region_of(name)
+    expected = problem.ranks(region.tie_order)  # whatever the tie order is
+    assert region.rank(problem.arrays["candidates"]).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_candidate_at_a_time_has_the_same_rank(name):
+    problem, region = problems()[name], region_of(name)
+    some = problem.arrays["candidates"][5::11]
+    assert [region.rank(one) for one in some] == problem.ranks(region.tie_order)[5::11].tolist()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_page_on_rounding_gives_the_recorded_ranks(name):
+    problem = problems()[name]
+    assert plain.ranks(problem).tolist() == problem.arrays["ranks"].tolist()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_are_the_recorded_ones(name):
+    problem, region = problems()[name], region_of(name)
+    # Ties are part of the answers: of lines that stay in a face, of blocks with equal signs.
+    assert region.tie_order.tolist() == problem.arrays["tie_order"].tolist()
+    for question, found in zip(problem.questions, answers(name), strict=True):
+        assert found.keys() == question["answer"].keys(), question["ask"]
+        for key, expected in question["answer"].items():
+            complaint = difference(question, key, found[key], expected)
+            assert not complaint, (shown(question), key, complaint)
+
+
+def shown(question):
+    long = ("answer", "inputs", "cells", "values", "directions")
+    return {key: value for key, value in question.items() if key not in long}
+
+
+def difference(question, key, found, expected):
+    """What differs by more than the tolerance; nothing if nothing does."""
+    if isinstance(expected, (int, str)):
+        return "" if found == expected else f"{found}, recorded {expected}"
+    found, expected = np.array(found), np.array(expected)
+    if found.shape != expected.shape:
+        return f"{found}, recorded {expected}"
+    beyond, tolerance = tolerances(question, key, found, expected)
+    with np.errstate(invalid="ignore"):
+        bad = (np.abs(beyond) > tolerance) | np.isnan(beyond)
+    same = (found == expected) | (np.isnan(found) & np.isnan(expected))  # nan: an empty region
+    bad = np.where(np.isfinite(expected) & np.isfinite(found), bad, ~same)
+    return f"{found[bad]}, recorded {expected[bad]}" if bad.any() else ""
+
+
+def tolerances(question, key, found, expected):
+    """By how much numbers are larger than recorded, or wider, and by how much they may be."""
+    answer, joint = question["answer"], question.get("simultaneous") is True
+    with np.errstate(invalid="ignore"):
+        beyond = found - expected
+        if key in ("lower", "upper", "estimate") and "lower" in answer:
+            width = np.array(answer["upper"]) - answer["lower"]
+            size = np.where(np.isfinite(width), width, np.abs(expected))
+            if "norm_bound" in question and key != "estimate":
+                return beyond, NORM_BOUND * size
+            if joint and key != "estimate":
+                wider = beyond if key == "upper" else -beyond
+                return beyond, np.where(wider > 0, CLOSE, NARROWER) * size
+            return beyond, CLOSE * np.maximum(size, np.abs(expected))
+    if key == "sides":
+        return beyond, CLOSE * (expected[:, 1:] - expected[:, :1])
+    if key in ("sets", "statistics", "center"):
+        return beyond, CLOSE * np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+    size = np.abs(expected)  # and what nothing distinguishes from zero
+    return beyond, CLOSE * size + 1e-12 * size.max(initial=0.0, where=np.isfinite(size))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_joint_intervals_contain_the_recorded_members(name):
+    """However narrow they become."""
+    problem, region = problems()[name], region_of(name)
+    for question, found in zip(problem.questions, answers(name), strict=True):
+        if question["ask"] != "interval" or not question["simultaneous"]:
+            continue
+        q = round((1 - question["level"]) * region.m)
+        members = problem.arrays["candidates"][problem.arrays["ranks"] <= region.m - q]
+        functionals = question["functionals"]
+        g = np.eye(members.shape[1]) if functionals is None else np.array(functionals)
+        values = members @ g.T
+        assert (np.array(found["lower"]) <= values).all()
+        assert (values <= np.array(found["upper"])).all()
+
+
+def test_the_record_is_of_many_kinds():
+    kinds = {(type(p.estimator).__name__, p.text["noise"]["class"]) for p in problems().values()}
+    assert len(kinds) >= 50
+    assert len(NAMES) >= 60
+    assert {p.text["ties"] for p in problems().values()} == {"random", "conservative"}
+    asked = [question["ask"] for p in problems().values() for question in p.questions]
+    assert len(set(asked)) == 12
+    assert sum(int(p.tied.sum()) for p in problems().values()) > 500
