@@ -83,35 +83,54 @@ class Events(NamedTuple):
 def quadratic_events(
     line: IntArray, lo: Array, hi: Array, A: Array, B: Array, C: Array, wins: BoolArray
 ) -> Events:
-    """Return the events of sets R whose At² + Bt + C are given in pieces [lo, hi] (R, P) of lines.
+    """Return the events of sets whose At² + Bt + C are given in pieces [lo, hi] of lines.
 
-    ``line`` (R,) names the line of each set, in order; ``wins`` (R,) decides where A = B = C = 0.
+    All are (N, P, S) for N lines, P pieces and S sets, or broadcast to that; ``wins`` (S,) decides
+    where A = B = C = 0.
     """
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        begin, end = (A * lo + B) * lo + C > 0, (A * hi + B) * hi + C > 0
+        vertex = -B / (2 * A)
+        open_ = (begin != end) | ((vertex >= lo) & (vertex <= hi)) | (C == 0)
+    open_[:, [0, -1]] = True  # infinite ends
+    A, lo, hi = (np.broadcast_to(part, C.shape) for part in (A, lo, hi))
+    at = np.nonzero(open_ & (lo < hi))
+    states, *roots = _roots(*(part[at] for part in (lo, hi, A, B, C)), wins[at[2]])
+    begin[at], end[at] = states[0], states[2]
+    proper = lo < hi
+    if not proper.all():  # a piece without length inherits the state before it
+        kept = np.where(proper, np.arange(C.shape[1])[:, None], 0)
+        end = np.take_along_axis(end, np.maximum.accumulate(kept, axis=1), axis=1)
+        begin[:, 1:] = np.where(proper[:, 1:], begin[:, 1:], end[:, :-1])
+    count = begin[:, 0].sum(axis=-1)
+    found = [Events(line, lo[:, 0, 0], count), Events(line, hi[:, -1, 0], 0 * count)]
+    jump = np.nonzero(begin[:, 1:] != end[:, :-1])
+    found.append(Events(line[jump[0]], lo[:, 1:][jump], np.where(end[:, :-1][jump], -1, 1)))
+    for t, before in zip(roots, states, strict=False):
+        real = np.isfinite(t)
+        found.append(Events(line[at[0][real]], t[real], np.where(before[real], -1, 1)))
+    return Events.joined(found)
+
+
+def _roots(
+    lo: Array, hi: Array, A: Array, B: Array, C: Array, wins: BoolArray
+) -> tuple[list[BoolArray], Array, Array]:
+    """Return whether quadratics are positive before, between and behind their roots in (lo, hi).
+
+    And the roots, infinite for none. ``wins`` decides what is zero throughout.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
         s = -(B + np.copysign(np.sqrt(B * B - 4 * A * C), B)) / 2  # NaN without roots
         one = np.where(A != 0, s / A, np.inf)
         two = np.where(s != 0, C / s, one)  # without cancellation
-        first, last = np.fmin(one, two), np.fmax(one, two)
-        inside = (first > lo) & (first < hi), (last > lo) & (last < hi)
-        behind = (first <= lo) ^ (last <= lo)
+        roots = [np.fmin(one, two), np.fmax(one, two)]
+        inside = [(t > lo) & (t < hi) for t in roots]
+        behind = (roots[0] <= lo) ^ (roots[1] <= lo)
     # The sign at minus infinity changes at every root, so parity gives all other signs.
-    begin = np.where(A != 0, A > 0, np.where(B != 0, B < 0, np.where(C != 0, C > 0, wins[:, None])))
-    begin ^= behind
-    middle = begin ^ inside[0]
-    end = middle ^ inside[1]
-    proper = lo < hi
-    if not proper.all():  # a piece without length inherits the state before it
-        kept = np.maximum.accumulate(np.where(proper, np.arange(A.shape[1]), 0), axis=1)
-        end = np.take_along_axis(end, kept, axis=1)
-        begin[:, 1:] = np.where(proper[:, 1:], begin[:, 1:], end[:, :-1])
-    rows = np.flatnonzero(np.diff(line, prepend=-1))
-    start = np.add.reduceat(begin[:, 0].astype(np.intp), rows)
-    found = [Events(line[rows], lo[rows, 0], start), Events(line[rows], hi[rows, -1], 0 * start)]
-    jumps = lo[:, 1:], begin[:, 1:] ^ end[:, :-1], end[:, :-1]
-    for t, at, before in ((first, inside[0], begin), (last, inside[1], middle), jumps):
-        row, piece = np.nonzero(at)
-        found.append(Events(line[row], t[row, piece], np.where(before[row, piece], -1, 1)))
-    return Events.joined(found)
+    state = np.where(A != 0, A > 0, np.where(B != 0, B < 0, np.where(C != 0, C > 0, wins))) ^ behind
+    states = [state, state ^ inside[0], state ^ inside[0] ^ inside[1]]
+    first, last = (np.where(here, t, np.inf) for here, t in zip(inside, roots, strict=True))
+    return states, first, last
 
 
 @final

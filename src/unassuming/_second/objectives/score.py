@@ -35,7 +35,15 @@ class State:
 
 
 class Score(ABC):
-    """Statistics Z = ‖Ψ ḡ‖² of residuals and of their transformations."""
+    """Statistics Z = ‖Ψ ḡ‖² of residuals and of their transformations.
+
+    ``along_lines`` is the score itself if its parts are known, so that it can be followed on lines.
+    """
+
+    @property
+    def along_lines(self) -> Gradient | None:
+        """Nothing is known but the gradient."""
+        return None
 
     @abstractmethod
     def gaps(self, at: State, moved: Array) -> list[Array]:
@@ -66,6 +74,11 @@ class Gradient(Score):
     Psi: Array | None
     L: Array | None
     unit: float
+
+    @property
+    def along_lines(self) -> Gradient:
+        """The score itself."""
+        return self
 
     def gaps(self, at: State, moved: Array) -> list[Array]:
         """Form z_i - z_0 from the changes of ρ."""

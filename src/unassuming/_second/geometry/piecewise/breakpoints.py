@@ -45,6 +45,17 @@ class Crossings:
         change = np.where(np.isfinite(t), penalty.between[component, kink + 1 - falling] - before, 0.0)
         return cls(np.take_along_axis(t, first, axis=1), component, kink, before, change)
 
+    @property
+    def jumping(self) -> Crossings:
+        """Those at which the subgradient changes; others are moved to the end, to infinity."""
+        return self._sorted(self.change != 0)
+
+    def _sorted(self, keep: BoolArray) -> Crossings:
+        order = np.argsort(~keep, axis=1, kind="stable")[:, : int(keep.sum(axis=1).max(initial=0))]
+        t = np.where(keep, self.t, np.inf)
+        parts = t, self.component, self.kink, self.before, np.where(keep, self.change, 0.0)
+        return Crossings(*(np.take_along_axis(part, order, axis=1) for part in parts))
+
     def multiple(self) -> BoolArray:
         """Which crossings coincide with another one."""
         same = (self.t[:, 1:] == self.t[:, :-1]) & np.isfinite(self.t[:, 1:])

@@ -15,6 +15,8 @@ from typing import final
 import numpy as np
 
 from unassuming._numerics import EPS, tied
+from unassuming._second.membership import Engine
+from unassuming._second.objectives import losses
 from unassuming._typing import Array, BoolArray, IntArray
 
 
@@ -64,12 +66,18 @@ class Penalty:
         lo, hi = (np.where(at, side, 0.0).sum(axis=-1) for side in (self.lo, self.hi))
         return still & at.any(axis=-1), lo, hi
 
-    def beyond(self, origins: Array, directions: Array) -> Array:
-        """Return the subgradient at t = -∞, (N, k); where a component is held it means nothing."""
-        a, d = origins[:, self.coefficient], directions[:, self.coefficient]
-        far = np.where(d > 0, -np.inf, np.where(d < 0, np.inf, a))
-        piece = (far[..., None] > self.kinks).sum(axis=-1)  # at a kink without a box either will do
+    def beside(self, a: Array) -> Array:
+        """Return the subgradient just behind a[0] + t a[1], t = 0, for affine (2, N, k): (N, k).
+
+        Where a component is held at a kink it means nothing.
+        """
+        own, way = a[0][..., None], a[1][..., None]
+        piece = ((own > self.kinks) | ((own == self.kinks) & (way > 0))).sum(axis=-1)
         return np.take_along_axis(self.between, piece.T, axis=1).T
+
+    def own(self, a: Array) -> Array:
+        """Return the coefficients (..., k) behind the components, of a (..., d)."""
+        return a[..., self.coefficient]
 
 
 @final
@@ -86,11 +94,20 @@ class Loss:
         """The changes of ψ at the knots, (J,)."""
         return np.asarray(np.diff(self.levels) + np.diff(self.slopes) * self.knots)
 
-    def beyond(self, r: Array) -> Array:
-        """Return ψ(r[0] + t r[1]) at t = -∞, affine in t: r and the answer are (2, ...)."""
-        far = np.where(r[1] == 0, r[0], np.where(r[1] > 0, -np.inf, np.inf))
-        piece = np.searchsorted(self.knots, far)
-        return self.slopes[piece] * r + np.stack([self.levels[piece], np.zeros(far.shape)])
+    @classmethod
+    def of(cls, loss: losses.Loss) -> Loss:
+        """Return the pieces of a loss that is affine between its knots."""
+        knots, slopes = np.array(loss.knots), np.array(loss.slopes)
+        jumps = np.array(loss.jumps) if len(loss.jumps) else np.zeros(len(knots))
+        first = knots[:1] - 1 if len(knots) else np.zeros(1)
+        start = loss.rho(first) - slopes[0] * first
+        return cls(knots, np.cumsum(np.append(start, jumps - np.diff(slopes) * knots)), slopes)
+
+    def beside(self, r: Array) -> Array:
+        """Return ψ(r[0] + t r[1]) just behind t = 0, affine in t: r and the answer are (2, ...)."""
+        before = np.searchsorted(self.knots, r[0], side="left")
+        piece = np.where(r[1] > 0, np.searchsorted(self.knots, r[0], side="right"), before)
+        return self.slopes[piece] * r + np.stack([self.levels[piece], np.zeros(piece.shape)])
 
 
 @final
@@ -108,6 +125,31 @@ class Model:
     moved: Callable[[Array], Array]  # (N, n) -> (N, m - 1, n): G_i r
     wins: BoolArray  # (m - 1,): whether a tie between Z_0 and Z_i counts for the candidate
 
+    @classmethod
+    def of(cls, engine: Engine) -> Model | None:
+        """Return the model of a region; None if its statistics have no such form."""
+        o, kinks, score = engine.objective, engine.objective.kinks(), engine.score.along_lines
+        linear = kinks is not None and score is not None and engine.noise.orthogonal
+        if not linear or o.design is None:
+            return None
+        L, P, Psi = score.A, score.push, None
+        if kinks.values.size and score.Psi is not None:
+            L, Psi = np.eye(o.n) if score.L is None else score.L, score.Psi
+            P = o.penalty.P[o.d - len(L) :]
+        values = kinks.values if kinks.values.size else np.empty((len(L), 0))
+        coefficient = kinks.coefficient if kinks.values.size else np.zeros(len(L), dtype=np.intp)
+        return cls(
+            phi=o.design.matrix,
+            y=o.y,
+            L=L,
+            P=P,
+            weighting=Psi,
+            loss=Loss.of(o.loss),
+            penalty=Penalty.of(o.penalty.subgradients, coefficient, values, o.d),
+            moved=lambda r: np.asarray(engine.noise.apply(engine.drawn, r, r), dtype=np.float64),
+            wins=~engine.order.first,
+        )
+
     @cached_property
     def pull(self) -> Array:
         """ΨL, (K, n)."""
@@ -123,6 +165,11 @@ class Model:
         """Those of Ψ, (k, K), and below them those of ΨL, (n, K)."""
         return np.concatenate([self.weigh(np.eye(len(self.L))), self.pull.T])
 
+    @property
+    def plain(self) -> bool:
+        """Whether only single components of the gradient switch."""
+        return self.weighting is None and not len(self.loss.knots)
+
     def weigh(self, g: Array) -> Array:
         """Return Ψg for g (..., k)."""
         return g if self.weighting is None else g @ self.weighting.T
@@ -134,13 +181,13 @@ class Model:
     def errors(self, r: Array, d: Array, origins: Array, directions: Array) -> tuple[Array, Array]:
         """Bound the rounding errors of p = ΨLd and of s = 2z_0 + p, (2, N, m - 1) each.
 
-        Both are affine in t; r (2, N, n) are the residuals, d (2, N, m - 1, n) what changes them.
+        Both are affine in t; r (2, N, n) are the residuals, d (2, N, n, m - 1) what changes them.
         """
         a, unit = np.stack([origins, directions]), 16 * EPS * (len(self.y) + len(self.pull))
         blur = np.abs(a) @ np.abs(self.phi).T + np.stack([np.abs(self.y), 0 * self.y])[:, None]
         entries = 4 * EPS * np.sqrt(len(self.y)) * blur.max(axis=-1)[..., None]
         steps = np.abs(a) @ np.abs(self.weigh(self.P.T)) + np.array([self.step, 0.0])[:, None, None]
-        moved, size = np.linalg.norm(d, axis=-1), np.linalg.norm(r, axis=-1)[..., None]
+        moved, size = np.sqrt(np.einsum("jnki,jnki->jni", d, d)), np.linalg.norm(r, axis=-1)[..., None]
         own = 16 * EPS * np.linalg.norm(steps, axis=-1)[..., None] + 4 * self.norm * entries
         p_error = self.norm * (unit * moved + 4 * entries * (moved > 0))
         return p_error, self.norm * unit * (2 * size + moved) + own

@@ -9,37 +9,33 @@ the end of its box, adds an affine multiple of one column to p or to z_0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self, final
 
 import numpy as np
 
-from unassuming._batches import rows_that_fit, slices
 from unassuming._second.geometry.lines import Events, Spans, quadratic_events
 from unassuming._second.geometry.piecewise.breakpoints import Crossings
 from unassuming._second.geometry.piecewise.model import Model, settle
 from unassuming._typing import Array, IntArray
 
-BATCH_BYTES = 2**23
-"""The size of the largest table of a batch."""
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class SharedPieces:
-    """N lines in B + 1 pieces each, and m - 1 quadratics on every piece."""
+    """N lines in P pieces each, and m - 1 quadratics on every piece."""
 
     model: Model
     crossed: Crossings
     x: Array  # (N, B): where
-    A: Array  # (N, m - 1, 1)
-    B: Array  # (N, m - 1, B + 1)
+    ends: Array  # (N, P + 1): of the pieces, in x
+    A: Array  # (N, 1, m - 1)
+    B: Array  # (N, P, m - 1)
     C: Array
-    u: Array  # (2, N, k): affine in x
-    v: Array  # (2, N, m - 1, k): L(G_i - I)r
-    turned: Array  # (2, N, m - 1, k): Ψᵀp
+    u: Array  # (2, N, k, 1): affine in x
+    v: Array  # (2, N, k, m - 1): L(G_i - I)r
+    turned: Array  # (2, N, k, m - 1): Ψᵀp
     z: Array  # (2, N, K): before the first crossing
 
     @classmethod
@@ -50,67 +46,89 @@ class SharedPieces:
         d, v, p, turned = (np.stack(part) for part in zip(*(_moved(model, x) for x in r), strict=True))
         u = r @ model.L.T - np.stack([about, directions]) @ model.P.T
         z = np.array(u)
-        z[0] -= model.penalty.beyond(origins, directions)
+        a = model.penalty.own(np.stack([origins, directions]))
+        far = np.where(a[1] != 0, -np.copysign(np.inf, a[1]), a[0])
+        z[0] -= model.penalty.beside(np.stack([far, a[1]]))
         z = model.weigh(z)
-        s = 2 * z[:, :, None] + p
-        A, C = (np.einsum("nik,nik->ni", p[j], s[j])[..., None] for j in (1, 0))
-        B = np.einsum("nik,nik->ni", p[0], s[1]) + np.einsum("nik,nik->ni", p[1], s[0])
+        s = 2 * z[..., None] + p
+        A, C = (np.einsum("nki,nki->ni", p[j], s[j])[:, None] for j in (1, 0))
+        B = sum(np.einsum("nki,nki->ni", p[j], s[1 - j])[:, None] for j in (0, 1))
 
         crossed = Crossings.of(model.penalty, origins, directions)
-        steps = np.zeros((2, *B.shape, crossed.t.shape[1] + 1))
-        at = crossed.component[:, None]
-        for j, first in ((0, C[..., 0]), (1, B)):
-            steps[j, ..., 0] = first
-            steps[j, ..., 1:] = -2 * crossed.change[:, None] * np.take_along_axis(turned[j], at, axis=-1)
-        C, B = np.cumsum(steps, axis=-1)
-        lengths = np.linalg.norm(p, axis=-1)[..., None], np.linalg.norm(s, axis=-1)[..., None]
+        jumps, line = crossed.jumping, np.arange(len(r[0]))[:, None]
+        steps, ends, last = -2 * jumps.change[:, :, None], *_distinct(jumps.t - shift[:, None])
+        C, B = (
+            np.concatenate([first, first + np.cumsum(steps * part[line, jumps.component], axis=1)[line, last]], axis=1)
+            for first, part in zip((C, B), turned, strict=True)
+        )
+        lengths = [np.sqrt(np.einsum("jnki,jnki->jni", x, x))[:, :, None] for x in (p, s)]
         lengths[1][0] += 2 * model.step
-        errors = (part[..., None] for part in model.errors(r, d, about, directions))
+        errors = (part[:, :, None] for part in model.errors(r, d, about, directions))
         settle((A, B, C), *lengths, *errors)
-        return cls(model, crossed, crossed.t - shift[:, None], A, B, C, u, v, turned, z)
+        return cls(model, crossed, crossed.t - shift[:, None], ends, A, B, C, u[..., None], v, turned, z)
 
     def events(self) -> Events:
         """Return where the number of sets changes, in x."""
-        (N, S, P), far = self.C.shape, np.full((len(self.x), 1), np.inf)
-        lo, hi = (np.repeat(np.hstack(ends), S, axis=0) for ends in ((-far, self.x), (self.x, far)))
-        A = np.broadcast_to(self.A, self.C.shape)
-        flat = (part.reshape(N * S, P) for part in (A, self.B, self.C))
-        return quadratic_events(np.repeat(np.arange(N), S), lo, hi, *flat, np.tile(self.model.wins, N))
+        lo, hi = self.ends[:, :-1, None], self.ends[:, 1:, None]
+        lines = np.arange(len(self.x))
+        return quadratic_events(lines, lo, hi, self.A, self.B, self.C, self.model.wins)
 
     def likely(self, q: int, spans: Spans) -> tuple[IntArray, Array]:
-        """Return line and t of the crossings outside the spans that may be members."""
-        line, b = np.nonzero(np.isfinite(self.x) & (self._most >= q))
+        """Return line and t of the crossings outside the spans that may be members.
+
+        These are kinks crossed together, and single ones that q sets may hold.
+        """
+        line, b = np.nonzero(np.isfinite(self.x))
         outside = ~spans.cover(line, self.x[line, b])
-        return line[outside], self.crossed.t[line[outside], b[outside]]
+        line, b = line[outside], b[outside]
+        likely = self.crossed.multiple()[line, b]
+        alone = np.flatnonzero(~likely)
+        likely[alone] = self._count(line[alone], b[alone]) >= q
+        return line[likely], self.crossed.t[line[likely], b[likely]]
 
-    @cached_property
-    def _most(self) -> IntArray:
-        """How many sets may hold the crossings themselves, (N, B); all where several coincide.
+    def _count(self, line: IntArray, b: IntArray) -> IntArray:
+        """Return about how many sets hold points at which a single component crosses a kink.
 
-        At a kink the box replaces s_j: with e = s_j - clip(u_j, lo, hi) that adds 2e⟨Ψ_j, z⟩ +
+        The box replaces s_j there: with e = s_j - clip(u_j, lo, hi) that adds 2e⟨Ψ_j, z⟩ +
         e²⟨Ψ_j, Ψ_j⟩ to a statistic.
         """
-        model, crossed, j = self.model, self.crossed, self.crossed.component
-        x = np.where(np.isfinite(self.x), self.x, 0.0)
-        column, steps = model.columns[j], crossed.change[..., None] * model.columns[j]
-        z = self.z[0][:, None] + x[..., None] * self.z[1][:, None]
-        z = z + steps - np.cumsum(steps, axis=1)  # before each crossing
-        w, square = (z * column).sum(axis=-1), (column**2).sum(axis=-1)
-        lo, hi = (side[j, crossed.kink] for side in (model.penalty.lo, model.penalty.hi))
-        u = np.take_along_axis(self.u[0], j, axis=1) + x * np.take_along_axis(self.u[1], j, axis=1)
-        e = crossed.before - np.clip(u, lo, hi)
+        model, crossed, x = self.model, self.crossed, self.x[line, b][:, None]
+        j, kink = crossed.component[line, b], crossed.kink[line, b]
+        column, steps = model.columns[j], crossed.change[..., None] * model.columns[crossed.component]
+        z = self.z[0][line] + x * self.z[1][line] - (np.cumsum(steps, axis=1) - steps)[line, b]
+        w, square = ((part * column).sum(axis=1)[:, None] for part in (z, column))
+        lo, hi = (side[j, kink][:, None] for side in (model.penalty.lo, model.penalty.hi))
+        u, v, turned = (part[0][line, j] + x * part[1][line, j] for part in (self.u, self.v, self.turned))
+        before = crossed.before[line, b][:, None]
+        e = before - np.clip(u, lo, hi)
         less = e * (2 * w + e * square)
-        x, before, j = x[:, None], crossed.before[:, None], j[:, None]
-        v, turned = (
-            np.take_along_axis(part[0], j, axis=-1) + x * np.take_along_axis(part[1], j, axis=-1)
-            for part in (self.v, self.turned)
-        )
-        e = before - np.clip(u[:, None] + v, lo[:, None], hi[:, None])
-        more = e * (2 * (w[:, None] + turned) + e * square[:, None])
-        gap = (self.A * x + self.B[..., :-1]) * x + self.C[..., :-1]
-        slack = 1e-9 * (np.abs(more) + np.abs(less)[:, None] + np.abs(gap))
-        count = np.count_nonzero(gap + more - less[:, None] >= -slack, axis=1)
-        return np.where(crossed.multiple(), len(model.wins), count)
+        e = before - np.clip(u + v, lo, hi)
+        more = e * (2 * (w + turned) + e * square)
+        piece = (self.ends[line, 1:-1] < x).sum(axis=1)
+        gap = (self.A[line, 0] * x + self.B[line, piece]) * x + self.C[line, piece]
+        slack = 1e-9 * (np.abs(more) + np.abs(less) + np.abs(gap))
+        return np.count_nonzero(gap + more - less >= -slack, axis=1)
+
+
+def _distinct(x: Array) -> tuple[Array, IntArray]:
+    """Return the ends of pieces between distinct x (N, B), and the last x of each: (N, P + 1), P."""
+    last = np.diff(x, axis=1, append=np.inf) > 0
+    order = np.argsort(~last, axis=1, kind="stable")[:, : int(last.sum(axis=1).max(initial=0))]
+    far = np.full((len(x), 1), np.inf)
+    inner = np.take_along_axis(np.where(last, x, np.inf), order, axis=1)
+    return np.hstack([-far, inner, far]), order
+
+
+def _moved(model: Model, r: Array) -> tuple[Array, ...]:
+    """Return d = (G_i - I)r, v = Ld, p = Ψv and Ψᵀp in columns, (N, *, m - 1) each."""
+    if len(r) > 1 and (r == r[0]).all():  # lines from a common origin
+        return tuple(np.broadcast_to(x, (len(r), *x.shape[1:])) for x in _moved(model, r[:1]))
+    d = np.swapaxes(model.moved(r) - r[:, None], 1, 2)
+    v = model.L @ d
+    if model.weighting is None:
+        return d, v, v, v
+    p = model.weighting @ v
+    return d, v, p, model.weighting.T @ p
 
 
 class _Switches(NamedTuple):
@@ -143,14 +161,70 @@ class _Switches(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[_Switches], sets: int) -> _Switches:
-        """Sort the switches of all kinds by x, (m - 1, E)."""
-        every = [
+        """Return the switches of all kinds, (m - 1, E)."""
+        return cls(*(
             np.concatenate([np.broadcast_to(x, (*x.shape[:-2], sets, x.shape[-1])) for x in kind], -1)
             for kind in zip(*parts, strict=True)
-        ]
-        order = np.argsort(every[0], axis=1, kind="stable")
-        order = order[:, : int(np.isfinite(every[0]).sum(axis=1).max(initial=0))]
-        return cls(*(np.take_along_axis(x, order.reshape(*[1] * (x.ndim - 2), *order.shape), -1) for x in every))
+        ))
+
+    def quadratics(self, state: Array, model: Model, errors: Sequence[Array]) -> list[Array]:
+        """Return the switches in order, (E, m - 1), and A, B, C of Z_i - Z_0 around them.
+
+        ``state`` (m - 1, 4, K) are p and z_0 just behind x = 0, with their slopes. The walk goes
+        from there both ways: what rounds far away is not carried back.
+        """
+        behind, before = (
+            self._ordered(np.where(here, sign * self.x, np.inf), sign)._walk(state.copy(), model, errors)
+            for here, sign in ((self.x > 0, 1), (self.x <= 0, -1))
+        )
+        x = np.concatenate([-before[0][::-1], behind[0]])
+        return [x, *(np.concatenate([y[:0:-1], z]) for y, z in zip(before[1:], behind[1:], strict=True))]
+
+    def _ordered(self, x: Array, sign: int) -> _Switches:
+        order = np.argsort(x, axis=1, kind="stable")
+        order = order[:, : int(np.isfinite(x).sum(axis=1).max(initial=0))]
+        x, column = (np.take_along_axis(part, order, axis=1) for part in (x, self.column))
+        factors = (np.take_along_axis(part, order[None], axis=2) for part in (self.p, self.z))
+        return _Switches(x, column, *(np.where(np.isfinite(x), sign * part, 0.0) for part in factors))
+
+    def _walk(self, state: Array, model: Model, errors: Sequence[Array]) -> list[Array]:
+        """Pass the switches, from x = 0 on.
+
+        With p += a c and z_0 += b c the difference grows by 2(a + b)⟨c, p⟩ + 2a⟨c, z_0⟩ +
+        a(a + 2b)⟨c, c⟩.
+        """
+        factor = np.moveaxis(np.concatenate([self.p, self.z]), 0, 2)  # (m - 1, E, 4)
+        p0, p1, z0, z1 = np.moveaxis(state, 1, 0)
+        first = _products((p0, p1), (p0 + 2 * z0, p1 + 2 * z1), lambda x, y: np.einsum("ik,ik->i", x, y))
+        sizes = np.linalg.norm(state, axis=-1)[:, None]
+        dots, rows = np.empty(factor.shape), np.arange(len(state))
+        for e in range(factor.shape[1]):
+            if model.plain:  # unit vectors: one entry of the state changes
+                at = rows, slice(None), self.column[:, e]
+                dots[:, e] = state[at]
+                state[at] += factor[:, e]
+            else:
+                c = model.columns[self.column[:, e]]
+                dots[:, e] = np.einsum("irk,ik->ir", state, c)
+                state += factor[:, e, :, None] * c[:, None]
+        square = (model.columns**2).sum(axis=1)[self.column]
+        (a0, a1, b0, b1), (p0, p1, z0, z1) = np.moveaxis(factor, 2, 0), np.moveaxis(dots, 2, 0)
+        own = _products((a0, a1), (a0 + 2 * b0, a1 + 2 * b1), np.multiply)
+        cross = _products((a0, a1), (p0 + z0, p1 + z1), np.multiply)
+        shift = _products((b0, b1), (p0, p1), np.multiply)
+        gains = (square * x + 2 * (y + z) for x, y, z in zip(own, cross, shift, strict=True))
+        ABC = [np.cumsum(np.vstack([x, y.T]), axis=0) for x, y in zip(first, gains, strict=True)]
+        longer = np.concatenate([sizes, np.abs(factor) * np.sqrt(square)[..., None]], axis=1)
+        p, z = np.split(np.cumsum(longer, axis=1).T, 2)
+        settle(ABC, p, p + 2 * z, *errors)
+        return [self.x.T, *ABC]
+
+
+def _products(
+    x: Sequence[Array], y: Sequence[Array], dot: Callable[[Array, Array], Array]
+) -> tuple[Array, Array, Array]:
+    """Return A, B and C of the product of x[0] + x[1] t and y[0] + y[1] t."""
+    return dot(x[1], y[1]), dot(x[0], y[1]) + dot(x[1], y[0]), dot(x[0], y[0])
 
 
 @final
@@ -171,17 +245,19 @@ class OwnPieces:
         crossed = Crossings.of(model.penalty, o, way)
         r = model.residuals(about, way)
         moved = np.stack([model.moved(part)[0] for part in r])
-        rho, image = model.loss.beyond(r), model.loss.beyond(moved)
-        u, v = rho @ model.L.T - np.stack([about, way]) @ model.P.T, (image - rho) @ model.L.T
+        d = np.swapaxes(moved - r, 1, 2)[:, None]
+        rho, image = model.loss.beside(r), model.loss.beside(moved)
+        a = np.stack([about, way])
+        u, v = rho @ model.L.T - a @ model.P.T, (image - rho) @ model.L.T
         held, lo, hi = model.penalty.held(o, way)
         w = np.array(u)
-        w[0] -= model.penalty.beyond(o, way)
+        w[0] -= model.penalty.beside(model.penalty.own(a))
         parts = [_crossings(crossed, shift)]
         face = np.flatnonzero(held[0])
         if len(face):
             lo, hi = lo[:, face], hi[:, face]
             base, other = u[..., face], u[..., face] + v[..., face]
-            (w[..., face], side), (many, own) = _beyond(base, lo, hi), _beyond(other, lo, hi)
+            (w[..., face], side), (many, own) = _soft(base, lo, hi), _soft(other, lo, hi)
             # What is shifted alike differs by v, which may be zero.
             v[..., face] = np.where((side == own) & (side != 0), v[..., face], many - w[..., face])
             parts += _Switches.passing(base, other, lo, -1.0, 0.0, face)
@@ -192,23 +268,11 @@ class OwnPieces:
         switches = _Switches.joined(parts, len(model.wins))
 
         p = model.weigh(v)
-        z = np.broadcast_to(model.weigh(w), p.shape)
-        errors = model.errors(r, moved - r, about, way)
-        count, E = switches.x.shape
-        ABC = np.empty((3, count, E + 1))
-        for some in slices(count, rows_that_fit(BATCH_BYTES, 4 * (E + 1) * p.shape[-1])):
-            columns = model.columns[switches.column[some]]
-            P, Z = (_running(start[:, some], gain[:, some], columns) for start, gain in ((p, switches.p), (z, switches.z)))
-            Z *= 2
-            Z += P  # s
-            A, C = (np.einsum("iek,iek->ie", P[j], Z[j]) for j in (1, 0))
-            B = np.einsum("iek,iek->ie", P[0], Z[1]) + np.einsum("iek,iek->ie", P[1], Z[0])
-            lengths = (np.sqrt(np.einsum("jiek,jiek->jie", x, x)) for x in (P, Z))
-            settle((A, B, C), *lengths, *(e[:, 0, some, None] for e in errors))
-            ABC[:, some] = A, B, C
-        far = np.full((count, 1), np.inf)
-        lo, hi = np.hstack([-far, switches.x]), np.hstack([switches.x, far])
-        found = quadratic_events(np.zeros(count, dtype=np.intp), lo, hi, *ABC, model.wins)
+        state = np.stack([*p, *np.broadcast_to(model.weigh(w), p.shape)], axis=1)
+        x, *quadratics = switches.quadratics(state, model, [e[:, 0] for e in model.errors(r, d, *a)])
+        far = np.full((1, len(model.wins)), np.inf)
+        every = (part[None] for part in (np.vstack([-far, x]), np.vstack([x, far]), *quadratics))
+        found = quadratic_events(np.zeros(1, dtype=np.intp), *every, model.wins)
         jumped = [((knot - r[0]) / r[1])[r[1] != 0] + shift for knot in loss.knots[loss.jumps != 0]]
         return cls(crossed, np.concatenate([crossed.t[0], *jumped]), found, shift)
 
@@ -228,29 +292,9 @@ def _crossings(crossed: Crossings, shift: float) -> _Switches:
     return _Switches(crossed.t - shift, crossed.component, 0 * gain, gain)
 
 
-def _beyond(u: Array, lo: Array, hi: Array) -> tuple[Array, IntArray]:
-    """Return u - clip(u, lo, hi) at t = -∞, affine in t, and on which side of the box u is."""
-    far = np.where(u[1] == 0, u[0], np.where(u[1] > 0, -np.inf, np.inf))
-    side = (far > hi).astype(np.intp) - (far < lo)
-    edge = np.where(side > 0, hi, lo)
-    return np.where(side != 0, np.stack([u[0] - np.where(side != 0, edge, 0.0), u[1]]), 0.0), side
-
-
-def _running(start: Array, gain: Array, columns: Array) -> Array:
-    """Return the sums of start (2, m - 1 or 1, K) and of gains (2, m - 1, E) times columns."""
-    out = np.empty((2, *gain.shape[1:2], gain.shape[2] + 1, columns.shape[-1]))
-    out[:, :, 0] = start
-    np.multiply(gain[..., None], columns, out=out[:, :, 1:])
-    return np.cumsum(out, axis=2, out=out)
-
-
-def _moved(model: Model, r: Array) -> tuple[Array, ...]:
-    """Return d = (G_i - I)r, v = Ld, p = Ψv and Ψᵀp, (N, m - 1, *) each."""
-    if len(r) > 1 and (r == r[0]).all():  # lines from a common origin
-        return tuple(np.broadcast_to(x, (len(r), *x.shape[1:])) for x in _moved(model, r[:1]))
-    d = model.moved(r) - r[:, None]
-    v = d @ model.L.T
-    if model.weighting is None:
-        return d, v, v, v
-    p = v @ model.weighting.T
-    return d, v, p, p @ model.weighting
+def _soft(u: Array, lo: Array, hi: Array) -> tuple[Array, IntArray]:
+    """Return u - clip(u, lo, hi) just behind t = 0, affine in t, and on which side of the box."""
+    above = (u[0] > hi) | ((u[0] == hi) & (u[1] > 0))
+    side = above.astype(np.intp) - ((u[0] < lo) | ((u[0] == lo) & (u[1] < 0)))
+    edge = np.where(side > 0, hi, np.where(side < 0, lo, 0.0))
+    return np.where(side != 0, np.stack([u[0] - edge, u[1]]), 0.0), side
