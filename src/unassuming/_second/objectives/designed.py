@@ -60,7 +60,7 @@ class DesignedObjective(Objective):
         smooth = not (penalty.kinked or loss.knots or dual)
         self.quadratic = smooth and loss.polynomial
         self.sign_blind = penalty.none and not dual
-        self.labels_only = loss.curvature != 1
+        self.labels_only, self.quantile = loss.labels, loss.quantile
 
     def residuals(self, coefficients: Array) -> Array:
         """Return y - Φa, or y minus the mean of a label."""
@@ -73,8 +73,10 @@ class DesignedObjective(Objective):
     def gradient(self, coefficients: Array, residuals: Array) -> Array:
         """Return the (sub)gradient of least norm (docs/theory.md 6)."""
         a, extra = coefficients, (1,) * (residuals.ndim - 2)
-        rho, smooth = self.loss.rho(residuals), self.penalty.smooth(a)
-        u = (rho if self.dual else rho @ self.pull.T) - smooth.reshape(len(a), *extra, -1)
+        rho = self.loss.rho(residuals)
+        u = rho if self.dual else rho @ self.pull.T
+        if not self.penalty.none:
+            u = u - self.penalty.smooth(a).reshape(len(a), *extra, -1)
         if self.penalty.kinked:
             box = self.penalty.subgradients(a)
             u = u - np.clip(u, *(side.reshape(len(a), *extra, -1) for side in box))
@@ -143,7 +145,8 @@ class DesignedObjective(Objective):
             if isinstance(weighting, str)
             else as_matrix(weighting, len(self.pull))
         )
-        P = self.penalty.P[self.d - len(self.pull) :]
+        k = len(self.pull)
+        P = np.zeros((k, self.d)) if self.penalty.none else self.penalty.P[self.d - k :]
         A, push = (self.pull, P) if Psi is None else (Psi @ self.pull, Psi @ P)
         L = None if self.dual else self.pull
         return Gradient(self.loss, self.penalty, A, push, Psi, L, self.scale**2)

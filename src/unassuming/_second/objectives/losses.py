@@ -28,6 +28,10 @@ class Loss(ABC):
         Whether ρ is affine between knots, so that along lines Z_i - Z_0 has pieces of degree 2.
     odd : bool
         Whether ρ(-r) = -ρ(r), elementwise.
+    labels : bool
+        Whether the outputs have to be labels ±1.
+    quantile : float or None
+        The quantile that the loss estimates; ρ then depends on signs of residuals alone.
     curvature : float
         H = curvature · ΦᵀWΦ + P takes the place of the Hessian.
     """
@@ -37,7 +41,13 @@ class Loss(ABC):
     jumps: tuple[float, ...] = ()
     polynomial: ClassVar[bool] = True
     odd: ClassVar[bool] = True
+    labels: ClassVar[bool] = False
     curvature: ClassVar[float] = 1.0
+
+    @property
+    def quantile(self) -> float | None:
+        """τ of a quantile."""
+        return None
 
     @abstractmethod
     def rho(self, r: Array) -> Array:
@@ -181,6 +191,11 @@ class Pinball(Loss):
     jumps = (1.0,)
     odd = False
 
+    @property
+    def quantile(self) -> float:
+        """τ."""
+        return self.tau
+
     def rho(self, r: Array) -> Array:
         """Return τ - 1{r < 0}."""
         return np.asarray(self.tau - (r < 0))
@@ -195,6 +210,7 @@ class Logistic(Loss):
 
     slopes = (0.5,)
     polynomial = False
+    labels = True
     curvature = 0.25
 
     def rho(self, r: Array) -> Array:
