@@ -102,13 +102,30 @@ def quadratic_events(
         kept = np.where(proper, np.arange(C.shape[1])[:, None], 0)
         end = np.take_along_axis(end, np.maximum.accumulate(kept, axis=1), axis=1)
         begin[:, 1:] = np.where(proper[:, 1:], begin[:, 1:], end[:, :-1])
+    changes = [(at[0], t, before) for t, before in zip(roots, states, strict=False)]
+    return piece_events(line, lo, hi, begin, end, changes)
+
+
+def piece_events(
+    line: IntArray,
+    lo: Array,
+    hi: Array,
+    begin: BoolArray,
+    end: BoolArray,
+    roots: Sequence[tuple[IntArray, Array, BoolArray]],
+) -> Events:
+    """Return the events of sets that are (not) entered at the begin and the end of their pieces.
+
+    All are (N, P, S). ``roots`` are those within pieces: the line, t (infinite for none) and
+    whether the set holds what is before.
+    """
     count = begin[:, 0].sum(axis=-1)
     found = [Events(line, lo[:, 0, 0], count), Events(line, hi[:, -1, 0], 0 * count)]
     jump = np.nonzero(begin[:, 1:] != end[:, :-1])
-    found.append(Events(line[jump[0]], lo[:, 1:][jump], np.where(end[:, :-1][jump], -1, 1)))
-    for t, before in zip(roots, states, strict=False):
+    every = [(jump[0], lo[:, 1:][jump], end[:, :-1][jump]), *roots]
+    for row, t, before in every:
         real = np.isfinite(t)
-        found.append(Events(line[at[0][real]], t[real], np.where(before[real], -1, 1)))
+        found.append(Events(line[row[real]], t[real], np.where(before[real], -1, 1)))
     return Events.joined(found)
 
 
