@@ -42,7 +42,11 @@ class SignFlips(Noise):
     """Base class of the assumptions under which random signs multiply the residuals."""
 
     orthogonal = True
-    rowwise = True
+
+    @property
+    def rowwise(self) -> bool:  # type: ignore[override]
+        """True, unless a subclass has transformations of its own."""
+        return type(self).apply is SignFlips.apply
 
     def apply(self, drawn: Signs, residuals: Array, fitted: Array | None) -> Array:
         """Flip the signs of residuals (..., n); returns (..., size, n)."""
@@ -50,9 +54,9 @@ class SignFlips(Noise):
 
     def paired(self, drawn: Signs, sets: IntArray, residuals: Array, fitted: Array) -> Array:
         """Flip the signs of each row of residuals (N, n) as the transformation of its number."""
-        if type(self).apply is not SignFlips.apply:
-            return super().paired(drawn, sets, residuals, fitted)
-        return np.asarray(residuals * drawn[sets])
+        if self.rowwise:
+            return np.asarray(residuals * drawn[sets])
+        return super().paired(drawn, sets, residuals, fitted)
 
 
 class Symmetric(SignFlips):

@@ -31,11 +31,14 @@ class Design(ABC):
         Whether there is such a column. The penalty of the design does not contain it.
     dual : bool
         Whether the coefficients belong to kernel functions rather than to features.
+    strict : bool
+        Whether a kernel has full rank at distinct inputs by theory, whatever its numerical rank.
     names : list of str
         Names of the coefficients.
     """
 
     dual: ClassVar[bool]
+    strict: bool = False
     matrix: Array
     intercept: bool
     names: list[str]

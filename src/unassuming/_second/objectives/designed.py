@@ -14,6 +14,7 @@ from unassuming._second.objectives.kernel import bordered
 from unassuming._second.objectives.losses import Loss
 from unassuming._second.objectives.penalties import Kinks, Penalty
 from unassuming._second.objectives.score import Gradient, Score, State
+from unassuming._second.objectives.whitening import AtInputs, Coordinates, Whitened
 from unassuming._typing import Array
 
 
@@ -127,6 +128,21 @@ class DesignedObjective(Objective):
     def factor(self) -> Factor:
         """Coordinates in which H = curvature · ΦᵀWΦ + P is the identity."""
         return self.design.factor(self.w * self.loss.curvature, self.penalty)
+
+    @cached_property
+    def whitened(self) -> Whitened:
+        """Coordinates v = H^½(a - â)."""
+        return Whitened(self.factor, np.sqrt(self.w)[:, None] * self.design.matrix)
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """Coordinates in which sets, supports and lines are computed; v unless K is of full rank.
+
+        A kernel that is strictly positive definite is one, whatever its numerical rank.
+        """
+        if not self.design.strict:
+            return self.whitened
+        return AtInputs(self.design, np.sqrt(self.w))
 
     @cached_property
     def pull(self) -> Array:

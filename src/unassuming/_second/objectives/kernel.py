@@ -39,6 +39,7 @@ class KernelDesign(Design):
     ) -> None:
         self.K, self.kernel, self.intercept = K, kernel, intercept
         self.matrix = self._with_ones(K)
+        self.strict = kernel is not None and kernel.strict
         self.names = ["intercept"] * intercept + [f"dual{j}" for j in range(len(K))]
 
     def _with_ones(self, K: Array) -> Array:
@@ -128,11 +129,6 @@ class KernelDesign(Design):
         inputs = self.kernel.X if self.kernel is not None and known else self.K
         _, first, which = np.unique(inputs, axis=0, return_index=True, return_inverse=True)
         return first.astype(np.intp), which.reshape(-1).astype(np.intp)
-
-    @property
-    def strict(self) -> bool:
-        """Whether K has full rank at distinct inputs by theory, whatever its numerical rank."""
-        return self.kernel is not None and self.kernel.strict
 
     @property
     def precomputed(self) -> bool:
