@@ -1,7 +1,7 @@
 """A set E_i and a ball ‖f‖ <= B: one dual in θ, in two coordinate systems (theory 4.4 and 12).
 
-In coordinates x with ‖f‖² = Σ νx² + rest, in which E_i is Σ ωx² - 2βᵀx + γ <= 0, for every θ >= 0,
-with W = 1/(ν + θω),
+In coordinates x with ‖f‖² = Σ νx² + rest, in which E_i is Σ ωx² - 2βᵀx + γ <= 0, for every θ >= 0
+with ν + θω >= 0, W = 1/(ν + θω),
 
     max gᵀx + √rest · p  <=  θ Σ gβW + √((B² - θγ + θ² Σ β²W)(Σ g²W + p²)),
 
@@ -71,8 +71,7 @@ class BallSet:
 
     def _least(self, g: Array, p: Array, B: float) -> Array:
         """Minimise over θ: a grid for all functionals, then halvings for each."""
-        W = self._weights(_GRID)  # (T, k)
-        theta = np.exp(_GRID)
+        W, theta = self._weights(_GRID), self._theta(_GRID)  # (T, k)
         room = B * B - theta * self.gamma + theta**2 * (W @ self.beta**2)
         if (room < 0).any():
             return np.full(len(g), -np.inf)
@@ -87,13 +86,20 @@ class BallSet:
             low, high = np.where(slope < 0, s, low), np.where(slope < 0, high, s)
         return found
 
+    def _theta(self, s: Array) -> Array:
+        """θ = exp(s), bent to stay below where ν + θω vanishes, if the set is not convex."""
+        falls = self.omega < 0
+        end = (self.nu[falls] / -self.omega[falls]).min(initial=np.inf)
+        grown = np.exp(s)
+        return np.asarray(grown / (1 + grown / end) * (1 - 1e-6))
+
     def _weights(self, s: Array) -> Array:
-        both = self.nu + np.exp(s)[:, None] * self.omega
+        both = self.nu + self._theta(s)[:, None] * self.omega
         return np.where(both > 0, 1 / np.where(both > 0, both, 1.0), 0.0)
 
     def _at(self, s: Array, g: Array, p: Array, B: float) -> tuple[Array, Array]:
         """Return the bound at θ = exp(s), s (N,), and its derivative in s."""
-        theta, W = np.exp(s), self._weights(s)
+        theta, W = self._theta(s), self._weights(s)
         V = theta[:, None] * self.omega * W * W  # -dW/ds
         square = self.beta**2
         cross, size = (g * self.beta * W).sum(axis=1), (g * g * W).sum(axis=1) + p
@@ -111,7 +117,7 @@ class BallSet:
         best = 0.0
         for _ in range(4):
             s = np.linspace(low, high, 200)
-            theta = np.exp(s)
+            theta = self._theta(s)
             values = theta * self.gamma - theta**2 * (self._weights(s) @ self.beta**2)
             k = int(np.argmax(values))
             best = max(best, float(values[k]))
