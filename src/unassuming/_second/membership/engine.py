@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
+from unassuming._batches import slices
 from unassuming._second.noise import Noise
 from unassuming._second.objectives.base import Objective, Weighting
 from unassuming._second.objectives.score import Score, State
 from unassuming._second.ranking import Order
 from unassuming._typing import Array, BoolArray, IntArray
 
-_NUMBERS = 2**21
-"""Residuals in one batch."""
+_NUMBERS = 2**18
+"""Residuals in one batch, so that they stay in the cache."""
 
 
 @final
@@ -50,12 +52,15 @@ class Engine:
 
     def gaps(self, candidates: Array | State, sets: IntArray | None = None) -> tuple[Array, Array]:
         """Return Z_i - Z_0 and its tolerance, (N, m - 1); for the sets (N,) of pairs, (N,) each."""
-        at = self.state(candidates)
-        if sets is not None:
-            found = self._batched(at, 1, lambda part, which: self._pairs(part, sets[which]))
-            return found[0][:, 0], found[1][:, 0]
-        every = self._batched(at, self.m - 1, lambda part, _: self._moved(part))
-        return every[0], every[1]
+        found = np.empty((2, len(candidates), self.m - 1 if sets is None else 1))
+        for which, at in self._batches(candidates, found.shape[2]):
+            if sets is None:
+                moved = self._moved(at)
+            else:
+                moved = self.noise.paired(self.drawn, sets[which], at.r, at.f)[:, None]
+            found[:, which] = self.score.gaps(at, moved)
+        gap, tolerance = found if sets is None else found[:, :, 0]
+        return gap, tolerance
 
     def before(self, candidates: Array | State) -> BoolArray:
         """Whether Z_i ≺ Z_0, (N, m - 1)."""
@@ -63,32 +68,25 @@ class Engine:
 
     def rank(self, candidates: Array | State) -> IntArray:
         """Return ranks (N,), from 1 to m; m for candidates that cannot have produced the data."""
-        at = self.state(candidates)
-        ranks = 1 + self.before(at).sum(axis=-1, dtype=np.intp)
-        return np.where(self.noise.admits(at.r, at.f), ranks, self.m)
+        found = np.empty(len(candidates), dtype=np.intp)
+        for which, at in self._batches(candidates, self.m - 1):
+            ranks = self.order.rank(*self.score.gaps(at, self._moved(at)))
+            found[which] = np.where(self.noise.admits(at.r, at.f), ranks, self.m)
+        return found
 
     def statistics(self, candidates: Array | State) -> Array:
         """Return Z_0, ..., Z_{m-1}, (N, m)."""
-        at = self.state(candidates)
-        step = max(1, _NUMBERS // (at.r.shape[1] * self.m))
-        parts = [at.take(slice(i, i + step)) for i in range(0, len(at), step)]
-        found = [self.score.statistics(part, self._moved(part)) for part in parts]
-        return np.concatenate(found) if found else np.empty((0, self.m))
+        found = np.empty((len(candidates), self.m))
+        for which, at in self._batches(candidates, self.m):
+            found[which] = self.score.statistics(at, self._moved(at))
+        return found
 
     def _moved(self, at: State) -> Array:
         return np.asarray(self.noise.apply(self.drawn, at.r, at.f), dtype=np.float64)
 
-    def _pairs(self, at: State, sets: IntArray) -> Array:
-        return self.noise.paired(self.drawn, sets, at.r, at.f)[:, None]
-
-    def _batched(self, at: State, size: int, moved: Any) -> Array:
-        """Return gaps and tolerances, (2, N, size), in batches of candidates."""
-        step = max(1, _NUMBERS // (at.r.shape[1] * size))
-        if len(at) <= step:
-            return np.asarray(self.score.gaps(at, moved(at, slice(None))))
-        found = np.empty((2, len(at), size))
-        for i in range(0, len(at), step):
-            which = slice(i, i + step)
-            part = at.take(which)
-            found[:, which] = self.score.gaps(part, moved(part, which))
-        return found
+    def _batches(self, candidates: Array | State, size: int) -> Iterator[tuple[slice, State]]:
+        """Return states in batches, so that memory does not grow with their number."""
+        step = max(1, _NUMBERS // (self.objective.n * max(size, self.objective.d)))
+        for which in slices(len(candidates), step):
+            part = candidates.take(which) if isinstance(candidates, State) else candidates[which]
+            yield which, self.state(part)

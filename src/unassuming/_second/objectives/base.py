@@ -15,6 +15,7 @@ from unassuming._second.objectives.losses import Loss
 from unassuming._second.objectives.penalties import Kinks, Penalty
 from unassuming._second.objectives.score import PublicGradient, Score, State
 from unassuming._typing import Array
+from unassuming.inputs import is_series_model
 
 Weighting = str | ArrayLike
 """Ψ: ``"identity"``, ``"gram"``, ``"hessian"`` or a matrix."""
@@ -184,6 +185,16 @@ class Objective(ABC):
             "candidate needs the method coefficients(values). Define it, or pass a coefficient "
             f"vector of length {self.d}."
         )
+
+    def coefficients_of(self, estimator: Any) -> Array | None:
+        """Return the coefficients (d,) of a fitted ``estimator``; None if predictions decide."""
+        if is_series_model(estimator):
+            raise ValueError(
+                f"the candidate is a model of a time series: expected a function of X, given "
+                f"{type(estimator).__name__}. Build the region with ua.confidence_region("
+                f"{estimator!r}, u, y)."
+            )
+        return None
 
     def in_basis(self, Q: Array) -> Objective | None:
         """Return the objective of (Qᵀy, QᵀΦ), Q orthogonal; None if that is another minimum."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
@@ -28,6 +28,12 @@ class State:
 
     def __len__(self) -> int:
         return len(self.a)
+
+    @classmethod
+    def join(cls, parts: Sequence[State]) -> State:
+        """Return the candidates of several states as one."""
+        rows = ([getattr(part, name) for part in parts] for name in ("a", "r", "f", "e"))
+        return cls(*map(np.concatenate, rows))
 
     def take(self, which: slice) -> State:
         """Return some of the candidates."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import CUT, EPS, blur, factor
 from unassuming._second.objectives.base import Objective, Weighting
 from unassuming._second.objectives.score import Score, State
 from unassuming._typing import Array
-from unassuming.inputs import Orders, regressors
+from unassuming.inputs import Orders, as_orders, regressors
+from unassuming.models import ARX
 
 LARGE = 2.0**400
 """Simulated outputs beyond this are scaled down, with all that led to them."""
@@ -116,6 +118,18 @@ class ArxObjective(Objective):
             f"a candidate of {self} cannot be a function: its outputs are simulated from its "
             f"coefficients. Pass {self.d} coefficients [{', '.join(self.names)}]."
         )
+
+    def coefficients_of(self, estimator: Any) -> Array:
+        """Return the coefficients of a fitted ARX with the same orders; refuse other models."""
+        o = self.series.orders
+        if not isinstance(estimator, ARX) or as_orders(estimator) != o:
+            own = f"{self} with{'' if o.intercept else 'out'} an intercept and delay={o.delay}"
+            raise ValueError(
+                f"the candidate is a model of other orders: expected {own}, given {estimator!r}. "
+                "Fit a model with the orders of the region, or pass coefficients."
+            )
+        check_is_fitted(estimator)
+        return np.asarray(estimator.coefficients_)
 
     def estimate(self) -> Array:
         """Return the least-squares estimate."""

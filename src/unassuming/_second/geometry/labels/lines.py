@@ -44,7 +44,8 @@ class LabelModel:
     def of(cls, engine: Engine) -> LabelModel | None:
         """Return the model of a region of labels; None if its statistics have no such form."""
         o, score = engine.objective, engine.score.along_lines
-        if score is None or o.design is None or o.penalty.kinked:
+        smooth = o.penalty is not None and o.loss is not None and not o.penalty.kinked
+        if not engine.noise.labels or score is None or o.design is None or not smooth:
             return None
         slope, means = o.loss.slopes[0], 2 * engine.drawn - 1
         turning, wins = o.loss.linear(means), ~engine.order.first

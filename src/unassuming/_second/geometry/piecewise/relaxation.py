@@ -25,13 +25,15 @@ from typing import final
 
 import numpy as np
 
-from unassuming._numerics import CUT, EPS
+from unassuming._batches import rows_that_fit, slices
+from unassuming._numerics import CUT, EPS, SEEN
 from unassuming._second.geometry.piecewise.model import Model
-from unassuming._second.geometry.quadratic.ball import BallSet
+from unassuming._second.geometry.quadratic.ball import BallSet, Dual
 from unassuming._second.objectives.norm_ball import NormBall
 from unassuming._typing import Array
 
 _ETAS = (0.01, 0.03, 0.1, 0.3, 1.0)
+_BATCH_BYTES = 2**20
 _NO_BALL = 1e-150  # beside any set it is nothing
 
 
@@ -51,17 +53,23 @@ class Relaxation:
         are minus infinity.
         """
         k, sets = len(self.nu), len(self.model.wins)
-        bound = self.bound or _NO_BALL
         alone = BallSet(np.zeros(k), self.nu, np.zeros(k), 0.0, np.eye(k))
-        found = np.repeat(np.stack(alone.supports(t, rest, bound))[..., None], sets, axis=2)
+        found = np.repeat(self._over([alone], t, rest), sets, axis=2)
         if self._known:
             for eta in _ETAS if self.spread.any() else (0.0,):
-                for i, parts in enumerate(zip(*self.inequalities(eta), strict=True)):
-                    one = self._set(*parts)
-                    if one is not None:
-                        values = np.stack(one.supports(t, rest, bound))
-                        found[..., i] = np.minimum(found[..., i], values)
+                every = [self._set(*parts) for parts in zip(*self.inequalities(eta), strict=True)]
+                for some in slices(sets, rows_that_fit(_BATCH_BYTES, t.size)):
+                    values = self._over([alone if one is None else one for one in every[some]], t, rest)
+                    found[..., some] = np.minimum(found[..., some], values)
         return found[0], found[1]
+
+    def _over(self, sets: list[BallSet], t: Array, rest: Array) -> Array:
+        """Return the supports over some sets and the ball, (2, N, sets)."""
+        dual, g = Dual.of(sets), np.stack([t @ one.turn for one in sets])
+        free = np.linalg.norm(g * ((dual.nu <= 0) & (dual.omega <= 0)), axis=-1)
+        p = np.broadcast_to(rest, g.shape[:2])
+        values = np.stack(dual.supports(g, p, self.bound or _NO_BALL))
+        return np.moveaxis(np.where(free > SEEN * np.linalg.norm(t, axis=1), np.inf, values), 1, 2)
 
     @property
     def nu(self) -> Array:

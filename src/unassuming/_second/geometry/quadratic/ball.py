@@ -23,11 +23,14 @@ from unassuming._second.geometry.quadratic.forms import Form
 from unassuming._second.geometry.quadratic.sets import QuadraticSets, outward, qth_largest
 from unassuming._second.objectives import DesignedObjective
 from unassuming._second.objectives.norm_ball import NormBall
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 
 _GRID = np.linspace(-30.0, 40.0, 141)
 _HALVINGS = 24
 """log θ: first a grid, then halvings of the two cells beside the best point."""
+
+_NUMBERS = 2**20
+"""Numbers in one batch of sets."""
 
 
 @final
@@ -44,85 +47,112 @@ class BallSet:
     gamma: float
     turn: Array
 
-    def supports(self, t: Array, rest: Array, B: float) -> tuple[Array, Array]:
-        """Return the least bounds of gᵀx + p and of -gᵀx - p over θ, (N,) each."""
+    def functionals(self, t: Array) -> tuple[Array, Array]:
+        """Return g (N, k), and the squares (N,) of the part that changes no row that moves."""
         g = t @ self.turn
-        p = rest + self._beyond(t, g)
-        endless = np.linalg.norm(g * ((self.nu <= 0) & (self.omega <= 0)), axis=1)
-        unseen = endless > SEEN * np.linalg.norm(t, axis=1)
-        ball = self._ball(g, p, B)
+        if self.turn.shape[0] == self.turn.shape[1]:
+            return g, np.zeros(len(t))
+        return g, np.maximum((t * t).sum(axis=1) - (g * g).sum(axis=1), 0.0)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """The dual of several sets at once: ω, ν, β (S, 1, k), γ (S, 1); further zeros fill k."""
+
+    omega: Array
+    nu: Array
+    beta: Array
+    gamma: Array
+
+    @classmethod
+    def of(cls, sets: list[BallSet]) -> Dual:
+        """Stack sets of different sizes."""
+        omega, nu, beta = (
+            _stacked([getattr(one, name) for one in sets])[:, None]
+            for name in ("omega", "nu", "beta")
+        )
+        return cls(omega, nu, beta, np.array([[one.gamma] for one in sets]))
+
+    def supports(self, g: Array, p: Array, B: float) -> tuple[Array, Array]:
+        """Return the least bounds of gᵀx + p and of -gᵀx - p over θ, (S, N) each.
+
+        The functionals are g (S, N, k) and p² (S, N).
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):  # the norm alone, θ = 0
+            square = np.where(g == 0, 0.0, g * g / self.nu)
+        ball = B * np.sqrt(square.sum(axis=-1) + p)
+        W, theta = self._weights(_GRID), self._theta(_GRID)  # (S, T, k), (S, T)
+        room = self._room(theta, W, B)
+        cross = theta[:, None] * np.matmul(g * self.beta, W.transpose(0, 2, 1))
+        root = np.matmul(g * g, W.transpose(0, 2, 1)) + p[..., None]
+        root = np.sqrt(np.maximum(room, 0.0)[:, None] * root)
+        empty = np.any(room < 0, axis=-1, keepdims=True)
         both = []
         for side in (1.0, -1.0):
-            found = np.minimum(ball, self._least(side * g, p, B))
-            both.append(np.where(unseen, np.inf, found))
+            best = np.argmin(side * cross + root, axis=-1)
+            found = self._refined(side * g, p, B, best)
+            both.append(np.where(empty, -np.inf, np.minimum(ball, found)))
         return both[0], both[1]
 
-    def _beyond(self, t: Array, g: Array) -> Array:
-        """The part of t that no coordinate of this set has: it changes no row that moves."""
-        if self.turn.shape[0] == self.turn.shape[1]:
-            return np.zeros(len(t))
-        return np.asarray(np.maximum((t * t).sum(axis=1) - (g * g).sum(axis=1), 0.0))
-
-    def _ball(self, g: Array, p: Array, B: float) -> Array:
-        """The bound of the norm alone, θ = 0."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            square = np.where(g == 0, 0.0, g * g / self.nu)
-        return np.asarray(B * np.sqrt(square.sum(axis=1) + p))
-
-    def _least(self, g: Array, p: Array, B: float) -> Array:
-        """Minimise over θ: a grid for all functionals, then halvings for each."""
-        W, theta = self._weights(_GRID), self._theta(_GRID)  # (T, k)
-        room = B * B - theta * self.gamma + theta**2 * (W @ self.beta**2)
-        if (room < 0).any():
-            return np.full(len(g), -np.inf)
-        values = theta * ((g * self.beta) @ W.T) + np.sqrt(room * ((g * g) @ W.T + p[:, None]))
-        best = np.argmin(values, axis=1)
+    def _refined(self, g: Array, p: Array, B: float, best: IntArray) -> Array:
+        """Halve the cells of the grid beside the best point, (S, N)."""
         low, high = (_GRID[np.clip(best + k, 0, len(_GRID) - 1)] for k in (-1, 1))
-        found = values[np.arange(len(g)), best]
+        found = np.full(best.shape, np.inf)
+        linear, square = g * self.beta, g * g
         for _ in range(_HALVINGS):
             s = (low + high) / 2
-            value, slope = self._at(s, g, p, B)
-            found = np.minimum(found, value)
+            theta, W = self._theta(s), self._weights(s)  # (S, N), (S, N, k)
+            V = theta[..., None] * self.omega * W * W  # -dW/ds
+            room, size = self._room(theta, W, B), (square * W).sum(axis=-1) + p
+            root = np.sqrt(np.maximum(room, 0.0) * size)
+            cross = (linear * W).sum(axis=-1)
+            twice = (self.beta**2 * (2 * W - V)).sum(axis=-1)
+            d_room = theta * (theta * twice - self.gamma)
+            d_root = d_room * size - room * (square * V).sum(axis=-1)
+            slope = theta * (cross - (linear * V).sum(axis=-1))
+            slope = slope + d_root / (2 * np.maximum(root, 1e-300))
+            found = np.minimum(found, np.where(room < 0, -np.inf, theta * cross + root))
             low, high = np.where(slope < 0, s, low), np.where(slope < 0, high, s)
         return found
 
     def _theta(self, s: Array) -> Array:
-        """θ = exp(s), bent to stay below where ν + θω vanishes, if the set is not convex."""
-        falls = self.omega < 0
-        end = (self.nu[falls] / -self.omega[falls]).min(initial=np.inf)
+        """Return θ = exp(s), bent where a set is not convex: ν + θω stays positive."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            end = np.where(self.omega < 0, self.nu / -self.omega, np.inf).min(axis=-1)
         grown = np.exp(s)
-        return np.asarray(grown / (1 + grown / end) * (1 - 1e-6))
+        return np.asarray((1 - 1e-6) * grown / (1 + grown / end))
 
     def _weights(self, s: Array) -> Array:
-        both = self.nu + self._theta(s)[:, None] * self.omega
-        return np.where(both > 0, 1 / np.where(both > 0, both, 1.0), 0.0)
+        """Return 1/(ν + θω) at s (T,) or (S, N), with k as the last axis."""
+        both = self.nu + self._theta(s)[..., None] * self.omega
+        return np.asarray(np.where(both > 0, 1 / np.where(both > 0, both, 1.0), 0.0))
 
-    def _at(self, s: Array, g: Array, p: Array, B: float) -> tuple[Array, Array]:
-        """Return the bound at θ = exp(s), s (N,), and its derivative in s."""
-        theta, W = self._theta(s), self._weights(s)
-        V = theta[:, None] * self.omega * W * W  # -dW/ds
-        square = self.beta**2
-        cross, size = (g * self.beta * W).sum(axis=1), (g * g * W).sum(axis=1) + p
-        room = B * B - theta * self.gamma + theta**2 * (W @ square)
-        root = np.sqrt(np.maximum(room, 0.0) * size)
-        d_room = theta * (2 * theta * (W @ square) - theta * (V @ square) - self.gamma)
-        d_size = -(g * g * V).sum(axis=1)
-        d_root = (d_room * size + room * d_size) / (2 * np.maximum(root, 1e-300))
-        slope = theta * (cross - (g * self.beta * V).sum(axis=1)) + d_root
-        return np.where(room < 0, -np.inf, theta * cross + root), slope
+    def _room(self, theta: Array, W: Array, B: float) -> Array:
+        """Return B² - θγ + θ² Σ β²W, (S, T)."""
+        square = (W * self.beta**2).sum(axis=-1)
+        return np.asarray(B * B - theta * self.gamma + theta**2 * square)
 
-    def least_norm(self) -> float:
-        """Return the least norm over the set: ‖f‖² is at least θγ - θ² Σ β²W for every θ."""
-        low, high = _GRID[0], _GRID[-1]
-        best = 0.0
+    def least_norms(self) -> Array:
+        """Return the least norm over each set: ‖f‖² is at least θγ - θ² Σ β²W for every θ."""
+        s = np.broadcast_to(_GRID, (len(self.gamma), len(_GRID)))
+        best = np.zeros(len(s))
         for _ in range(4):
-            s = np.linspace(low, high, 200)
-            theta = self._theta(s)
-            values = theta * self.gamma - theta**2 * (self._weights(s) @ self.beta**2)
-            k = int(np.argmax(values))
-            best = max(best, float(values[k]))
-            low, high = s[max(k - 1, 0)], s[min(k + 1, len(s) - 1)]
-        return float(np.sqrt(best))
+            values = -self._room(self._theta(s), self._weights(s), 0.0)
+            k = np.argmax(values, axis=1)[:, None]
+            best = np.maximum(best, np.take_along_axis(values, k, axis=1)[:, 0])
+            ends = [np.take_along_axis(s, np.clip(k + j, 0, len(_GRID) - 1), 1) for j in (-1, 1)]
+            s = ends[0] + (ends[1] - ends[0]) * np.linspace(0, 1, len(_GRID))
+        return np.sqrt(best)
+
+
+def _stacked(parts: list[Array]) -> Array:
+    """Return arrays (..., k) of different k as one array, filled with zeros."""
+    k = max(part.shape[-1] for part in parts)
+    found = np.zeros((len(parts), *parts[0].shape[:-1], k))
+    for one, part in zip(found, parts, strict=True):
+        one[..., : part.shape[-1]] = part
+    return found
 
 
 @final
@@ -150,18 +180,28 @@ class SetsAndBall:
 
     def supports(self, t: Array, rest: Array, B: float) -> tuple[Array, Array]:
         """Return the largest values and the largest negative values, (N, S) each."""
-        found = np.empty((2, len(t), self.sets.form.count))
+        count, first = self.sets.form.count, self.sets.engine.order.first
+        found, size = np.empty((2, len(t), count)), np.linalg.norm(t, axis=1)
         alone = BallSet(0 * self.ball.nu, self.ball.nu, 0 * self.ball.nu, 0.0, np.eye(len(t.T)))
-        for i, one in enumerate(self._each()):
-            known = alone if self.sets.still[i] else one
-            found[:, :, i] = known.supports(t, rest, B)
-        found[:, :, self.sets.still & self.sets.engine.order.first] = -np.inf
+        step = max(1, _NUMBERS // (max(1, len(t)) * max(t.shape[1], len(_GRID))))
+        each = self._each()
+        for start in range(0, count, step):
+            still = self.sets.still[start : start + step]
+            some = [alone if tied else one for tied, one in zip(still, each, strict=False)]
+            parts = [one.functionals(t) for one in some]
+            dual, g = Dual.of(some), _stacked([g for g, _ in parts])
+            p = rest + np.array([beyond for _, beyond in parts])
+            free = (dual.nu <= 0) & (dual.omega <= 0)
+            endless = np.linalg.norm(g * free, axis=-1) > SEEN * size
+            for side, values in enumerate(dual.supports(g, p, B)):
+                found[side, :, start : start + step] = np.where(endless, np.inf, values).T
+        found[:, :, self.sets.still & first] = -np.inf
         return found[0], found[1]
 
     def least_norms(self) -> Array:
         """Return the least norm over each set, (S,): zero where it is the whole space."""
         still, first = self.sets.still, self.sets.engine.order.first
-        found = np.array([one.least_norm() for one in self._each()])
+        found = Dual.of(list(self._each())).least_norms()
         return np.where(still, np.where(first, np.inf, 0.0), found)
 
     def _each(self) -> Iterator[BallSet]:
