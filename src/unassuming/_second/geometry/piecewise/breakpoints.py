@@ -11,10 +11,6 @@ from unassuming._numerics import EPS
 from unassuming._second.geometry.piecewise.model import Penalty
 from unassuming._typing import Array, BoolArray, IntArray
 
-SAME = 8 * EPS
-"""Relative distance within which two crossings are one."""
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Crossings:
@@ -33,12 +29,14 @@ class Crossings:
         o, d = origins[:, penalty.coefficient, None], directions[:, penalty.coefficient, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             t = ((penalty.kinks - o) / d).reshape(len(d), k * J) + 0.0
+            error = np.repeat(8 * EPS * np.abs(o / d)[..., 0], J, axis=1) + 8 * EPS * np.abs(t)
         t[~np.isfinite(t)] = np.inf
         order = np.argsort(t, axis=1, kind="stable")
         order = order[:, : int(np.isfinite(t).sum(axis=1).max(initial=0))]
-        t, component, kink = np.take_along_axis(t, order, axis=1), order // max(J, 1), order % max(J, 1)
+        t, error = (np.take_along_axis(part, order, axis=1) for part in (t, error))
+        component, kink = order // max(J, 1), order % max(J, 1)
         with np.errstate(invalid="ignore"):  # inf - inf
-            new = ~(np.diff(t, axis=1, prepend=-np.inf) <= SAME * np.abs(t))
+            new = ~(np.diff(t, axis=1, prepend=-np.inf) <= error)
         first = np.maximum.accumulate(np.where(new, np.arange(t.shape[1]), 0), axis=1)
         falling = (np.take_along_axis(d[..., 0], component, axis=1) < 0).astype(np.intp)
         before = penalty.between[component, kink + falling]

@@ -16,7 +16,7 @@ import numpy as np
 
 from unassuming._numerics import EPS, tied
 from unassuming._second.membership import Engine
-from unassuming._second.objectives import losses
+from unassuming._second.objectives import Kinks, losses, penalties
 from unassuming._typing import Array, BoolArray, IntArray
 
 
@@ -35,29 +35,19 @@ class Penalty:
     hi: Array
 
     @classmethod
-    def of(
-        cls,
-        subgradients: Callable[[Array], tuple[Array, Array]],
-        coefficient: IntArray,
-        kinks: Array,
-        d: int,
-    ) -> Penalty:
-        """Tabulate subgradients a (N, d) -> lo, hi (N, k) at kinks (k, J) and between them."""
-        k, J = kinks.shape
-        ends = kinks[:, :1] - 1 - np.abs(kinks[:, :1]), kinks[:, -1:] + 1 + np.abs(kinks[:, -1:])
-        middle = (kinks[:, 1:] + kinks[:, :-1]) / 2
-        at = np.concatenate([ends[0], middle, ends[1], kinks], axis=1).T  # (2J + 1, k)
+    def of(cls, penalty: penalties.Penalty, kinks: Kinks, d: int, k: int) -> Penalty:
+        """Tabulate the subgradients of k components at the kinks and between them."""
+        if not kinks.values.size:
+            none = np.zeros((k, 0))
+            return cls(np.zeros(k, dtype=np.intp), none, np.zeros((k, 1)), none, none)
+        values, cut = kinks.values, kinks.values.shape[1] + 1
+        first, last = values[:, :1], values[:, -1:]
+        beside = first - 1 - np.abs(first), (values[:, 1:] + values[:, :-1]) / 2, last + 1 + np.abs(last)
+        at = np.concatenate([*beside, values], axis=1).T
         a = np.zeros((len(at), d))
-        a[:, coefficient] = np.where(np.isnan(at), 0.0, at)
-        lo, hi = (side.T for side in subgradients(a))
-        cut = J + 1 if J else 0
-        between = lo[:, :cut] if J else np.zeros((k, 1))
-        return cls(coefficient, kinks, between, lo[:, cut:], hi[:, cut:])
-
-    @cached_property
-    def largest(self) -> float:
-        """The length of the largest constant subgradients."""
-        return float(np.linalg.norm(np.abs(self.between).max(axis=1)))
+        a[:, kinks.coefficient] = np.where(np.isnan(at), 0.0, at)
+        lo, hi = (side.T for side in penalty.subgradients(a))
+        return cls(kinks.coefficient, values, lo[:, :cut], lo[:, cut:], hi[:, cut:])
 
     def held(self, origins: Array, directions: Array) -> tuple[BoolArray, Array, Array]:
         """Which components stay at a kink with a box along lines (N, k), and their boxes."""
@@ -136,8 +126,6 @@ class Model:
         if kinks.values.size and score.Psi is not None:
             L, Psi = np.eye(o.n) if score.L is None else score.L, score.Psi
             P = o.penalty.P[o.d - len(L) :]
-        values = kinks.values if kinks.values.size else np.empty((len(L), 0))
-        coefficient = kinks.coefficient if kinks.values.size else np.zeros(len(L), dtype=np.intp)
         return cls(
             phi=o.design.matrix,
             y=o.y,
@@ -145,7 +133,7 @@ class Model:
             P=P,
             weighting=Psi,
             loss=Loss.of(o.loss),
-            penalty=Penalty.of(o.penalty.subgradients, coefficient, values, o.d),
+            penalty=Penalty.of(o.penalty, kinks, o.d, len(L)),
             moved=lambda r: np.asarray(engine.noise.apply(engine.drawn, r, r), dtype=np.float64),
             wins=~engine.order.first,
         )

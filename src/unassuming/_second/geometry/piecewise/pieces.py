@@ -273,7 +273,8 @@ class OwnPieces:
         far = np.full((1, len(model.wins)), np.inf)
         every = (part[None] for part in (np.vstack([-far, x]), np.vstack([x, far]), *quadratics))
         found = quadratic_events(np.zeros(1, dtype=np.intp), *every, model.wins)
-        jumped = [((knot - r[0]) / r[1])[r[1] != 0] + shift for knot in loss.knots[loss.jumps != 0]]
+        moves = r[1] != 0
+        jumped = [(knot - r[0][moves]) / r[1][moves] + shift for knot in loss.knots[loss.jumps != 0]]
         return cls(crossed, np.concatenate([crossed.t[0], *jumped]), found, shift)
 
     def events(self) -> Events:
