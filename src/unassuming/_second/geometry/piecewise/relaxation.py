@@ -84,7 +84,8 @@ class Relaxation:
         """
         model, sides = self.model, self.model.penalty
         reach = np.full(len(self.ball.back), np.inf)
-        if self.bound > 0 and self.ball.complete and self._blur < 0.1:
+        every = self.ball.back.shape[0] == self.ball.back.shape[1]  # none without fitted values
+        if self.bound > 0 and every and self._blur < 0.1:
             reach = 1.1 * self.bound * np.linalg.norm(self.ball.back, axis=1)
         boxed = np.isinf(sides.lo) | np.isinf(sides.hi)
         reached = boxed & (np.abs(sides.kinks) <= sides.own(reach)[:, None])
