@@ -42,12 +42,12 @@ def at_kinks(engine, origin, direction):
     return np.array(t), np.array(a).reshape(len(t), len(origin))
 
 
-def assert_flips(engine, lines, origin, direction, qs):
+def assert_flips(engine, lines, origin, direction, qs, size=1e-7, count=400):
     """Membership flips at every end of every interval and nowhere else; returns the number."""
     found = lines.intervals(origin[None], direction[None], qs)
     for q, (spans,) in zip(qs, found, strict=True):
         assert (spans[1:, 0] > spans[:-1, 1]).all()
-        t = points_of(spans, origin, direction)
+        t = points_of(spans, origin, direction, size, count)
         truth = members(engine, origin, direction, t, q)
         wrong = t[inside(spans, t) != truth]
         assert not len(wrong), (q, wrong, spans)

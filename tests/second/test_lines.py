@@ -3,11 +3,19 @@
 import numpy as np
 import pytest
 
+from sklearn.linear_model import ElasticNet, Lasso, Ridge
+from sklearn.svm import SVR, LinearSVR
+
+import unassuming as ua
 from recorded import problems
 from second.engines import asked, count, engine_of
 from second.scans import assert_flips
+from unassuming._second import noise as noises
 from unassuming._second.geometry.choose import lines_of
 from unassuming._second.geometry.grid_lines import GridLines
+from unassuming._second.membership import Engine
+from unassuming._second.objectives import factory_for
+from unassuming._second.ranking import Order
 
 EXACT = [name for name in problems() if lines_of(engine_of(name)).exact]
 SAMPLED = ("labels, logistic", "labels, logistic, plain")
@@ -68,6 +76,63 @@ def test_membership_flips_at_every_end_and_nowhere_else(name):
     lines = lines_of(engine)
     total = sum(assert_flips(engine, lines, *parts, [10, 50]) for parts in some_lines(name))
     assert total > 3
+
+
+KERNEL = {"kernel": "rbf", "gamma": 0.5}
+MODELS = {
+    "LASSO": (Lasso(alpha=0.1), None),
+    "LASSO, hessian": (Lasso(alpha=0.1), "hessian"),
+    "elastic net": (ElasticNet(alpha=0.1, l1_ratio=0.6), None),
+    "kernel LASSO": (ua.KernelLasso(alpha=0.3, **KERNEL), None),
+    "SVR": (SVR(C=2.0, epsilon=0.1, **KERNEL), None),
+    "SVR, identity": (SVR(C=2.0, epsilon=0.1, **KERNEL), "identity"),
+    "kernel Huber": (ua.KernelHuber(alpha=0.5, delta=0.3, **KERNEL), None),
+    "linear SVR": (LinearSVR(epsilon=0.2, C=1.0), None),
+    "linear SVR, squares": (
+        LinearSVR(epsilon=0.2, C=1.0, loss="squared_epsilon_insensitive", dual=True),
+        None,
+    ),
+    "ridge, identity": (Ridge(0.5), "identity"),
+}
+NOISES = {
+    "signs": noises.Symmetric(),
+    "blocks": noises.BlockSymmetric(np.arange(14) // 2),
+    "permutations": noises.Exchangeable(),
+    "within": noises.ExchangeableWithin(7),
+    "both": noises.SymmetricExchangeable(),
+    "rotations": noises.Spherical(),
+}
+
+
+def random_lines(estimate, rng):
+    """Generic, along a coordinate, from elsewhere, and through sparse points."""
+    d, keep = len(estimate), rng.random(len(estimate)) < 0.5
+    keep[rng.integers(d)] = True
+    way = rng.normal(size=d)
+    yield estimate, way
+    yield estimate, np.eye(d)[rng.integers(d)]
+    yield estimate + 0.05 * np.abs(estimate).max() * rng.normal(size=d), way
+    yield estimate * keep, way
+    yield estimate * keep, way * keep
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("name", MODELS)
+def test_membership_flips_at_every_end_for_every_loss_and_noise(name, noise):
+    seed = 10 * list(MODELS).index(name) + list(NOISES).index(noise)
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(14, 2))
+    X = np.round(X, 1) if seed % 2 else X
+    y = X @ [1.0, 0.0] + 0.3 * rng.laplace(size=14)
+    model, weighting = MODELS[name]
+    objective = factory_for(model)(model, X, y, None)
+    drawn = NOISES[noise].draw(14, 39, rng)
+    order = Order(rng.permutation(40))
+    engine = Engine(objective, NOISES[noise], drawn, order, weighting)
+    lines = lines_of(engine)
+    assert lines.exact
+    for origin, direction in random_lines(objective.estimate(), rng):
+        assert_flips(engine, lines, origin, direction, [4, 20], size=1e-6, count=150)
 
 
 def test_the_grid_is_left_to_systems_and_scales():

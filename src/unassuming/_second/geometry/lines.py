@@ -92,7 +92,7 @@ def quadratic_events(
         begin, end = (A * lo + B) * lo + C > 0, (A * hi + B) * hi + C > 0
         vertex = -B / (2 * A)
         open_ = (begin != end) | ((vertex >= lo) & (vertex <= hi)) | (C == 0)
-    open_[:, [0, -1]] = True  # infinite ends
+    open_ |= np.isinf(lo) | np.isinf(hi)
     A, lo, hi = (np.broadcast_to(part, C.shape) for part in (A, lo, hi))
     at = np.nonzero(open_ & (lo < hi))
     states, *roots = _roots(*(part[at] for part in (lo, hi, A, B, C)), wins[at[2]])
@@ -124,7 +124,7 @@ def piece_events(
     jump = np.nonzero(begin[:, 1:] != end[:, :-1])
     every = [(jump[0], lo[:, 1:][jump], end[:, :-1][jump]), *roots]
     for row, t, before in every:
-        real = np.isfinite(t)
+        real = t < np.inf  # at minus infinity a first piece without length ends
         found.append(Events(line[row[real]], t[real], np.where(before[real], -1, 1)))
     return Events.joined(found)
 

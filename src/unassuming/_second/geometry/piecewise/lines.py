@@ -79,16 +79,15 @@ class PiecewiseLines(Lines):
             yield np.array([line]), OwnPieces.along(model, *parts)
 
     def _stuck(self, origins: Array, directions: Array) -> BoolArray:
-        """On which lines an unperturbed residual stays where the derivative of the loss jumps."""
+        """On which lines a residual stays at a jump of the loss, or a coefficient where both bend."""
         model = self.model
         knots = model.loss.knots[model.loss.jumps != 0]
-        if not len(knots):
-            return np.zeros(len(directions), dtype=np.bool_)
+        held = model.penalty.held(origins, directions)[0].any(axis=1) & (len(model.loss.knots) > 0)
         r, size = model.residuals(origins, directions), 8 * EPS * np.abs(model.phi).T
         still = np.abs(r[1]) <= np.abs(directions) @ size
         error = np.abs(origins) @ size + 8 * EPS * np.abs(model.y)
         at = (np.abs(r[0][..., None] - knots) <= error[..., None]).any(axis=-1)
-        return np.asarray((still & at).any(axis=1))
+        return np.asarray((still & at).any(axis=1) | held)
 
     def _nearest(self, origins: Array, directions: Array) -> Array:
         """Return the t to expand about: 0, unless the residuals are far smaller elsewhere.

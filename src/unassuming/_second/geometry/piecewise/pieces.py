@@ -234,6 +234,7 @@ class OwnPieces:
 
     crossed: Crossings
     points: Array  # t where Z_0 may be smaller than on both sides
+    most: IntArray  # how many sets may hold these
     found: Events  # in x
     shift: float
 
@@ -273,9 +274,9 @@ class OwnPieces:
         far = np.full((1, len(model.wins)), np.inf)
         every = (part[None] for part in (np.vstack([-far, x]), np.vstack([x, far]), *quadratics))
         found = quadratic_events(np.zeros(1, dtype=np.intp), *every, model.wins)
-        moves = r[1] != 0
-        jumped = [(knot - r[0][moves]) / r[1][moves] + shift for knot in loss.knots[loss.jumps != 0]]
-        return cls(crossed, np.concatenate([crossed.t[0], *jumped]), found, shift)
+        met, most = _jumps_met(model, r[:, 0], a[:, 0], x, quadratics)
+        most = np.concatenate([np.full(crossed.t.shape[1], len(model.wins)), most])
+        return cls(crossed, np.concatenate([crossed.t[0], met + shift]), most, found, shift)
 
     def events(self) -> Events:
         """Return where the number of sets changes, in x."""
@@ -283,9 +284,40 @@ class OwnPieces:
 
     def likely(self, q: int, spans: Spans) -> tuple[IntArray, Array]:
         """Return line (0) and t of the points outside the spans that may be members."""
-        line = np.zeros(len(self.points), dtype=np.intp)
-        outside = np.isfinite(self.points) & ~spans.cover(line, self.points - self.shift)
-        return line[outside], self.points[outside]
+        t = self.points[np.isfinite(self.points) & (self.most >= q)]
+        line = np.zeros(len(t), dtype=np.intp)
+        outside = ~spans.cover(line, t - self.shift)
+        return line[outside], t[outside]
+
+
+def _jumps_met(
+    model: Model, r: Array, a: Array, x: Array, quadratics: Sequence[Array]
+) -> tuple[Array, IntArray]:
+    """Return where residuals r (2, n) meet jumps of the loss, and how many sets may hold that.
+
+    There Z_0 may be anything between its two sides, and Z_i is at most the larger of its values.
+    """
+    knots, moves = model.loss.knots[model.loss.jumps != 0], np.flatnonzero(r[1])
+    at = ((knots[:, None] - r[0, moves]) / r[1, moves]).ravel()
+    every = np.full(len(at), len(model.wins))
+    if not len(at) or model.penalty.kinks.size:
+        return at, every
+    values, row = r[0] + at[:, None] * r[1], np.tile(moves, len(knots))
+    values[np.arange(len(at)), row] = np.repeat(knots, len(moves))
+    smooth = (a[0] + at[:, None] * a[1]) @ model.weigh(model.P.T)
+    z, Z = [], []
+    for side, where in ((-1, "left"), (1, "right")):
+        rho = model.loss.beside(np.stack([values, np.broadcast_to(side * r[1], values.shape)]))[0]
+        z.append(rho @ model.pull.T - smooth)
+        piece = np.array([np.searchsorted(ends, at, side=where) for ends in x.T]).T
+        A, B, C = (np.take_along_axis(part, piece, axis=0) for part in quadratics)
+        Z.append((A * at[:, None] + B) * at[:, None] + C + (z[-1] ** 2).sum(axis=1)[:, None])
+    step = z[1] - z[0]
+    share = -(z[0] * step).sum(axis=1) / np.maximum((step * step).sum(axis=1), np.finfo(float).tiny)
+    least = ((z[0] + np.clip(share, 0, 1)[:, None] * step) ** 2).sum(axis=1)[:, None]
+    most = np.count_nonzero(np.maximum(*Z) >= least - 1e-9 * (least + np.abs(Z[0])), axis=1)
+    near = np.abs(values[..., None] - knots) <= 1e-9 * (np.abs(r[0])[:, None] + np.abs(knots))
+    return at, np.where(near.any(axis=-1).sum(axis=1) > 1, every, most)
 
 
 def _crossings(crossed: Crossings, shift: float) -> _Switches:
