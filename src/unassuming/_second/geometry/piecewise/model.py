@@ -166,16 +166,19 @@ class Model:
         """Return y - Φ(origins + t directions), affine in t, (2, N, n)."""
         return np.stack([self.y - origins @ self.phi.T, -(directions @ self.phi.T)])
 
-    def errors(self, r: Array, d: Array, origins: Array, directions: Array) -> tuple[Array, Array]:
+    def errors(
+        self, r: Array, d: Sequence[Array], origins: Array, directions: Array
+    ) -> tuple[Array, Array]:
         """Bound the rounding errors of p = ΨLd and of s = 2z_0 + p, (2, N, m - 1) each.
 
-        Both are affine in t; r (2, N, n) are the residuals, d (2, N, n, m - 1) what changes them.
+        Both are affine in t; r (2, N, n) are the residuals, d, two of (N, n, m - 1), what changes them.
         """
         a, unit = np.stack([origins, directions]), 16 * EPS * (len(self.y) + len(self.pull))
         blur = np.abs(a) @ np.abs(self.phi).T + np.stack([np.abs(self.y), 0 * self.y])[:, None]
         entries = 4 * EPS * np.sqrt(len(self.y)) * blur.max(axis=-1)[..., None]
         steps = np.abs(a) @ np.abs(self.weigh(self.P.T)) + np.array([self.step, 0.0])[:, None, None]
-        moved, size = np.sqrt(np.einsum("jnki,jnki->jni", d, d)), np.linalg.norm(r, axis=-1)[..., None]
+        moved = np.sqrt([np.einsum("nki,nki->ni", x, x) for x in d])
+        size = np.linalg.norm(r, axis=-1)[..., None]
         own = 16 * EPS * np.linalg.norm(steps, axis=-1)[..., None] + 4 * self.norm * entries
         p_error = self.norm * (unit * moved + 4 * entries * (moved > 0))
         return p_error, self.norm * unit * (2 * size + moved) + own

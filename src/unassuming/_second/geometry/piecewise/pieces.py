@@ -19,8 +19,7 @@ import numpy as np
 from unassuming._second.geometry.lines import Events, Spans, quadratic_events
 from unassuming._second.geometry.piecewise.breakpoints import Crossings
 from unassuming._second.geometry.piecewise.model import Model, settle
-from unassuming._typing import Array, IntArray
-
+from unassuming._typing import Array, BoolArray, IntArray
 @final
 @dataclass(frozen=True, eq=False)
 class SharedPieces:
@@ -34,8 +33,8 @@ class SharedPieces:
     B: Array  # (N, P, m - 1)
     C: Array
     u: Array  # (2, N, k, 1): affine in x
-    v: Array  # (2, N, k, m - 1): L(G_i - I)r
-    turned: Array  # (2, N, k, m - 1): Ψᵀp
+    v: Sequence[Array]  # two of (N, k, m - 1): L(G_i - I)r
+    turned: Sequence[Array]  # two of (N, k, m - 1): Ψᵀp
     z: Array  # (2, N, K): before the first crossing
 
     @classmethod
@@ -43,29 +42,29 @@ class SharedPieces:
         """Cut the lines origins + t directions, (N, d) each."""
         about = origins + shift[:, None] * directions
         r = model.loss.slopes[0] * model.residuals(about, directions)
-        d, v, p, turned = (np.stack(part) for part in zip(*(_moved(model, x) for x in r), strict=True))
+        d, v, p, turned = zip(*(_moved(model, x) for x in r), strict=True)
         u = r @ model.L.T - np.stack([about, directions]) @ model.P.T
-        z = np.array(u)
-        a = model.penalty.own(np.stack([origins, directions]))
+        z, a = np.array(u), model.penalty.own(np.stack([origins, directions]))
         far = np.where(a[1] != 0, -np.copysign(np.inf, a[1]), a[0])
         z[0] -= model.penalty.beside(np.stack([far, a[1]]))
         z = model.weigh(z)
-        s = 2 * z[..., None] + p
+        s = [2 * z[j][..., None] + p[j] for j in (0, 1)]
         A, C = (np.einsum("nki,nki->ni", p[j], s[j])[:, None] for j in (1, 0))
         B = sum(np.einsum("nki,nki->ni", p[j], s[1 - j])[:, None] for j in (0, 1))
 
         crossed = Crossings.of(model.penalty, origins, directions)
-        jumps, line = crossed.jumping, np.arange(len(r[0]))[:, None]
+        jumps, line = crossed.jumping, np.arange(len(about))[:, None]
         steps, ends, last = -2 * jumps.change[:, :, None], *_distinct(jumps.t - shift[:, None])
+        changes = (np.cumsum(steps * part[line, jumps.component], axis=1) for part in turned)
         C, B = (
-            np.concatenate([first, first + np.cumsum(steps * part[line, jumps.component], axis=1)[line, last]], axis=1)
-            for first, part in zip((C, B), turned, strict=True)
+            np.concatenate([first, first + change[line, last]], axis=1)
+            for first, change in zip((C, B), changes, strict=True)
         )
-        lengths = [np.sqrt(np.einsum("jnki,jnki->jni", x, x))[:, :, None] for x in (p, s)]
-        lengths[1][0] += 2 * model.step
-        errors = (part[:, :, None] for part in model.errors(r, d, about, directions))
-        settle((A, B, C), *lengths, *errors)
-        return cls(model, crossed, crossed.t - shift[:, None], ends, A, B, C, u[..., None], v, turned, z)
+        P, S = (np.sqrt([np.einsum("nki,nki->ni", x, x) for x in part])[:, :, None] for part in (p, s))
+        S[0] += 2 * model.step
+        settle((A, B, C), P, S, *(x[:, :, None] for x in model.errors(r, d, about, directions)))
+        x = crossed.t - shift[:, None]
+        return cls(model, crossed, x, ends, A, B, C, u[..., None], v, turned, z)
 
     def events(self) -> Events:
         """Return where the number of sets changes, in x."""
@@ -83,14 +82,14 @@ class SharedPieces:
         line, b = line[outside], b[outside]
         likely = self.crossed.multiple()[line, b]
         alone = np.flatnonzero(~likely)
-        likely[alone] = self._count(line[alone], b[alone]) >= q
+        likely[alone] = self._held(line[alone], b[alone], q)
         return line[likely], self.crossed.t[line[likely], b[likely]]
 
-    def _count(self, line: IntArray, b: IntArray) -> IntArray:
-        """Return about how many sets hold points at which a single component crosses a kink.
+    def _held(self, line: IntArray, b: IntArray, q: int) -> BoolArray:
+        """Whether q sets may hold points at which a single component crosses a kink.
 
         The box replaces s_j there: with e = s_j - clip(u_j, lo, hi) that adds 2e⟨Ψ_j, z⟩ +
-        e²⟨Ψ_j, Ψ_j⟩ to a statistic.
+        e²⟨Ψ_j, Ψ_j⟩ to a statistic. What that can be at most rules out most points.
         """
         model, crossed, x = self.model, self.crossed, self.x[line, b][:, None]
         j, kink = crossed.component[line, b], crossed.kink[line, b]
@@ -98,16 +97,27 @@ class SharedPieces:
         z = self.z[0][line] + x * self.z[1][line] - (np.cumsum(steps, axis=1) - steps)[line, b]
         w, square = ((part * column).sum(axis=1)[:, None] for part in (z, column))
         lo, hi = (side[j, kink][:, None] for side in (model.penalty.lo, model.penalty.hi))
-        u, v, turned = (part[0][line, j] + x * part[1][line, j] for part in (self.u, self.v, self.turned))
-        before = crossed.before[line, b][:, None]
+        before, u = crossed.before[line, b][:, None], self.u[0][line, j] + x * self.u[1][line, j]
         e = before - np.clip(u, lo, hi)
         less = e * (2 * w + e * square)
-        e = before - np.clip(u + v, lo, hi)
-        more = e * (2 * (w + turned) + e * square)
         piece = (self.ends[line, 1:-1] < x).sum(axis=1)
         gap = (self.A[line, 0] * x + self.B[line, piece]) * x + self.C[line, piece]
-        slack = 1e-9 * (np.abs(more) + np.abs(less) + np.abs(gap))
-        return np.count_nonzero(gap + more - less >= -slack, axis=1)
+        v, turned = (most[0][line, j, None] + np.abs(x) * most[1][line, j, None] for most in self._most)
+        reach = np.minimum(np.maximum(before - lo, hi - before), np.abs(before) + np.abs(u) + v)
+        gain = reach * (2 * (np.abs(w) + turned) + reach * square) + np.abs(less)
+        able = np.count_nonzero(gap >= -1.001 * gain, axis=1) >= q
+        line, j = line[able], j[able]
+        x, before, u, w, square, lo, hi = (part[able] for part in (x, before, u, w, square, lo, hi))
+        v, turned = (part[0][line, j] + x * part[1][line, j] for part in (self.v, self.turned))
+        e = before - np.clip(u + v, lo, hi)
+        more = gap[able] + e * (2 * (w + turned) + e * square) - less[able]
+        able[able] = np.count_nonzero(more >= -1e-9 * gain[able], axis=1) >= q
+        return able
+
+    @cached_property
+    def _most(self) -> list[list[Array]]:
+        """The largest v and Ψᵀp of any set, at x = 0 and as slopes: (N, k) each."""
+        return [[np.abs(x).max(axis=-1) for x in part] for part in (self.v, self.turned)]
 
 
 def _distinct(x: Array) -> tuple[Array, IntArray]:
@@ -246,7 +256,7 @@ class OwnPieces:
         crossed = Crossings.of(model.penalty, o, way)
         r = model.residuals(about, way)
         moved = np.stack([model.moved(part)[0] for part in r])
-        d = np.swapaxes(moved - r, 1, 2)[:, None]
+        d = [part.T[None] for part in moved - r]
         rho, image = model.loss.beside(r), model.loss.beside(moved)
         a = np.stack([about, way])
         u, v = rho @ model.L.T - a @ model.P.T, (image - rho) @ model.L.T
