@@ -23,7 +23,9 @@ from unassuming._second.ranking import Order
 def engine_of(model, X, y, noise, m, seed, weighting=None):
     rng = np.random.default_rng(seed)
     objective = factory_for(model)(model, X, y, None)
-    return Engine(objective, noise, noise.draw(len(y), m - 1, rng), Order(rng.permutation(m)), weighting)
+    return Engine(
+        objective, noise, noise.draw(len(y), m - 1, rng), Order(rng.permutation(m)), weighting
+    )
 
 
 def closest(spans):
@@ -130,7 +132,9 @@ def test_a_box_counts_every_set_that_holds_a_member_of_it(weighting):
     assert 0.1 < holding.mean() < 0.9
     tiny = boxes.holding(centre, 1e-9 * half)
     alone = ~engine.before(boxes.points(centre))
-    assert (tiny == alone)[engine.noise.admits(*residuals(engine, boxes.points(centre)))].mean() > 0.99
+    assert (tiny == alone)[
+        engine.noise.admits(*residuals(engine, boxes.points(centre)))
+    ].mean() > 0.99
 
 
 def residuals(engine, a):

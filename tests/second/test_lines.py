@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from sklearn.linear_model import ElasticNet, Lasso, Ridge
 from sklearn.svm import SVR, LinearSVR
 
@@ -34,12 +33,16 @@ def test_crossings_are_the_recorded_ones(name, question):
     engine, direction = engine_of(name), np.array(question["direction"])
     lines = lines_of(engine)
     origin = start_of(engine, question)
-    (found,), expected = lines.intervals(origin[None], direction[None], [count(question["level"])])[0], question["answer"]["sets"]
+    (found,), expected = (
+        lines.intervals(origin[None], direction[None], [count(question["level"])])[0],
+        question["answer"]["sets"],
+    )
     np.testing.assert_allclose(found, np.reshape(expected, (-1, 2)), rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize(
-    ("name", "question"), [pair for pair in asked("reach") if pair[0] in EXACT and pair[0] not in SAMPLED]
+    ("name", "question"),
+    [pair for pair in asked("reach") if pair[0] in EXACT and pair[0] not in SAMPLED],
 )
 def test_rays_are_the_recorded_ones(name, question):
     engine = engine_of(name)
@@ -140,12 +143,16 @@ def test_the_grid_is_left_to_systems_and_scales():
     assert left == {"Huber", "ARX"}
 
 
-@pytest.mark.parametrize("name", ["LASSO", "SVR", "quantiles, L1", "labels, ridge", "labels, logistic"])
+@pytest.mark.parametrize(
+    "name", ["LASSO", "SVR", "quantiles, L1", "labels, ridge", "labels, logistic"]
+)
 def test_lines_of_a_batch_do_not_see_each_other(name):
     engine, rng = engine_of(name), np.random.default_rng(0)
     lines, estimate = lines_of(engine), engine.objective.estimate()
     size = np.abs(estimate).max() * 0.1
-    origins = 0.5 * estimate + size * rng.normal(size=(5, len(estimate))) * np.array([[0], [0], [1], [1], [1]])
+    origins = 0.5 * estimate + size * rng.normal(size=(5, len(estimate))) * np.array(
+        [[0], [0], [1], [1], [1]]
+    )
     directions = size * rng.normal(size=(5, len(estimate)))
     together = lines.intervals(origins, directions, [5, 40])
     for j in range(5):

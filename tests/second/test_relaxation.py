@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from sklearn.svm import SVR
 
 from recorded import problems
@@ -31,7 +30,9 @@ def relaxation_of(name, bound=0.0):
 
 def recorded(kind, **such):
     return [
-        pytest.param(name, question, id=f"{name}, {question['level']}, {question.get('norm_bound')}")
+        pytest.param(
+            name, question, id=f"{name}, {question['level']}, {question.get('norm_bound')}"
+        )
         for name, question in asked(kind, method="joint", **such)
         if name in NAMES
     ]
@@ -81,7 +82,9 @@ def test_bands_with_a_norm_bound_are_the_recorded_ones(name, question):
 def candidates(engine, rng, count=150):
     """Near the estimate and far from it; many with zeros."""
     d, estimate = engine.objective.d, engine.objective.estimate()
-    size = np.abs(estimate) + (0.01 if engine.objective.design.dual else 1e-3) * np.abs(estimate).max()
+    size = (
+        np.abs(estimate) + (0.01 if engine.objective.design.dual else 1e-3) * np.abs(estimate).max()
+    )
     steps = size * 10 ** rng.uniform(-3, 1, size=(count, 1)) * rng.normal(size=(count, d))
     a = estimate * rng.choice([0, 1], size=(count, 1)) + steps
     zero = rng.random((count, d)) < rng.choice([0.0, 0.5, 0.9], size=(count, 1))
@@ -126,7 +129,11 @@ def test_bounds_hold_every_member_in_the_ball(name):
     size = np.abs(estimate).max() * 10 ** rng.uniform(-3, 0, size=(2000, 1))
     a = estimate + size * rng.normal(size=(2000, len(estimate)))
     a = a[(norm(a) <= bound) & (engine.rank(a) <= engine.m - 30)]
-    g = np.eye(len(estimate)) if not engine.objective.design.dual else engine.objective.design.matrix
+    g = (
+        np.eye(len(estimate))
+        if not engine.objective.design.dual
+        else engine.objective.design.matrix
+    )
     one = relaxation_of(name, bound)
     similarity = np.diagonal(engine.objective.design.K) if engine.objective.design.dual else None
     up, down = one.supports(*one.ball.functionals(g, similarity))

@@ -106,7 +106,9 @@ def branch_and_bound(
             keep = keeps(*boxes)
             centre, half, values = (
                 np.concatenate([np.delete(old, split, axis=0), new[keep]])
-                for old, new in zip((centre, half, values), (*boxes, space.most(*boxes, signed)), strict=True)
+                for old, new in zip(
+                    (centre, half, values), (*boxes, space.most(*boxes, signed)), strict=True
+                )
             )
             if not len(centre):
                 none = np.full(N, np.inf)

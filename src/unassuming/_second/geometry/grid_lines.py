@@ -10,7 +10,7 @@ import numpy as np
 
 from unassuming._batches import slices
 from unassuming._second.geometry.lines import Lines
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
 
 DECADES, PER_DECADE = 6, 24
 """The grid spans this many decades on either side of the unit, with so many points in each."""
@@ -68,7 +68,7 @@ class GridLines(Lines):
         points = o[:, None] + t[:, :, None] * d[:, None]
         return self.ranks(points.reshape(-1, o.shape[1])).reshape(t.shape)
 
-    def _spans(self, o: Array, d: Array, t: Array, member: Array, q: int) -> list[Array]:
+    def _spans(self, o: Array, d: Array, t: Array, member: BoolArray, q: int) -> list[Array]:
         """Return the runs of members (N, points) of each line, with refined ends."""
         step = np.diff(np.pad(member.astype(np.intp), ((0, 0), (1, 1))), axis=1)
         line, first = np.nonzero(step > 0)
@@ -84,7 +84,11 @@ class GridLines(Lines):
 
     def _end(self, o: Array, d: Array, inside: Array, beyond: Array, q: int) -> Array:
         """Return the last member between a member and a point that is none; infinite for none."""
-        endless, parts, rows = inside == beyond, np.arange(SECTIONS + 1) / SECTIONS, np.arange(len(o))
+        endless, parts, rows = (
+            inside == beyond,
+            np.arange(SECTIONS + 1) / SECTIONS,
+            np.arange(len(o)),
+        )
         for _ in range(self.rounds if len(o) else 0):
             ladder = inside[:, None] + (beyond - inside)[:, None] * parts
             ladder[:, -1] = beyond

@@ -53,6 +53,24 @@ def _end(spans: Array) -> float:
     return float(spans[here, 1][0]) if here.any() else 0.0
 
 
+def membership(
+    ranks: Callable[[Array], IntArray],
+    origins: Array,
+    directions: Array,
+    most: int,
+    place: Callable[[Array, IntArray, Array], None] | None = None,
+) -> Callable[[IntArray, Array], BoolArray]:
+    """Return which points t of lines have ranks up to ``most``; ``place`` corrects coefficients."""
+
+    def members(line: IntArray, t: Array) -> BoolArray:
+        a = origins[line] + t[:, None] * directions[line]
+        if place is not None:
+            place(a, line, t)
+        return np.asarray(ranks(a) <= most)
+
+    return members
+
+
 class Events(NamedTuple):
     """Where the number of sets that hold a point of a line changes; a line begins with a count."""
 
@@ -95,7 +113,7 @@ def quadratic_events(
     open_ |= np.isinf(lo) | np.isinf(hi)
     A, lo, hi = (np.broadcast_to(part, C.shape) for part in (A, lo, hi))
     at = np.nonzero(open_ & (lo < hi))
-    states, *roots = _roots(*(part[at] for part in (lo, hi, A, B, C)), wins[at[2]])
+    states, *roots = _roots(lo[at], hi[at], A[at], B[at], C[at], wins[at[2]])
     begin[at], end[at] = states[0], states[2]
     proper = lo < hi
     if not proper.all():  # a piece without length inherits the state before it
@@ -197,7 +215,9 @@ class Spans:
 
     def cover(self, line: IntArray, t: Array) -> BoolArray:
         """Whether the points t of these lines lie in one of the intervals."""
-        number = np.zeros(len(line), dtype=np.intp)  # of intervals that begin up to t, and end before
+        number = np.zeros(
+            len(line), dtype=np.intp
+        )  # of intervals that begin up to t, and end before
         for ends, change, side in ((self.ends[:, 0], 1, 0), (self.ends[:, 1], -1, 1)):
             kind = np.repeat([0, 1], [len(self.line), len(line)])
             kind = kind if side == 0 else 1 - kind

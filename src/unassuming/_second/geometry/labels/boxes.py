@@ -70,7 +70,8 @@ class Admissible:
         Lawson and Hanson's least distance programme: one nonnegative least squares problem. The
         result is shrunk a little, so that rounding leaves its fitted values within [-1, 1].
         """
-        u, s, vt = svd((model.pull @ self.phi + model.push) @ self.factor.back, full_matrices=False)
+        moves = (model.pull @ self.phi + model.push) @ self.factor.back
+        _, s, vt = svd(moves, full_matrices=False)
         keep = s > 1e-11 * s.max(initial=0.0)
         steps = self.factor.back @ (vt[keep].T / s[keep])  # unit changes of z
         move, f = self.phi @ steps, self.phi @ a
@@ -86,7 +87,7 @@ class Admissible:
 @final
 @dataclass(frozen=True, eq=False)
 class LabelBoxes(BoxSpace):
-    """Boxes of coordinates x with a = back x, in which z_0 = pull y - diag(s) x as far as it moves."""
+    """Boxes of coordinates x, a = back x, in which z_0 = pull y - diag(s) x as far as it moves."""
 
     model: LabelModel
     f: Array  # (n, r): fitted values are f x

@@ -17,7 +17,13 @@ import numpy as np
 from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import EPS
 from unassuming._second.geometry.labels.roots import Sums
-from unassuming._second.geometry.lines import Events, Lines, piece_events, quadratic_events
+from unassuming._second.geometry.lines import (
+    Events,
+    Lines,
+    membership,
+    piece_events,
+    quadratic_events,
+)
 from unassuming._second.geometry.piecewise.model import settle
 from unassuming._second.membership import Engine
 from unassuming._second.noise.labels import RARE
@@ -44,8 +50,9 @@ class LabelModel:
     def of(cls, engine: Engine) -> LabelModel | None:
         """Return the model of a region of labels; None if its statistics have no such form."""
         o, score = engine.objective, engine.score.along_lines
-        smooth = o.penalty is not None and o.loss is not None and not o.penalty.kinked
-        if not engine.noise.labels or score is None or o.design is None or not smooth:
+        if not engine.noise.labels or score is None or o.design is None:
+            return None
+        if o.loss is None or o.penalty is None or o.penalty.kinked:
             return None
         slope, means = o.loss.slopes[0], 2 * engine.drawn - 1
         turning, wins = o.loss.linear(means), ~engine.order.first
@@ -58,7 +65,7 @@ class LabelModel:
         return float(np.linalg.norm(self.pull, 2))
 
     def ends(self) -> tuple[Array, Array]:
-        """Return the least and the largest linear part under which every label is possible, (n,)."""
+        """Return the least and the largest linear parts under which labels are possible, (n,)."""
         impossible, other = 1 - 2 * RARE, 1 + RARE
         if self.curved:
             impossible, other = _impossible(), np.inf
@@ -118,10 +125,7 @@ class LabelLines(Lines):
         events = self._events(ways)
         out = []
         for q in qs:
-
-            def members(line: IntArray, t: Array, q: int = q) -> BoolArray:
-                return np.asarray(self.ranks(origins[line] + t[:, None] * directions[line]) <= m - q)
-
+            members = membership(self.ranks, origins, directions, m - q)
             spans = events.spans(q).closed(shift, members if points else None)
             out.append(spans.split(len(directions)))
         return out
@@ -129,13 +133,16 @@ class LabelLines(Lines):
     def _events(self, ways: _Ways) -> Events:
         """Return where the number of sets changes."""
         alive, (sets, n) = np.flatnonzero(ways.lo < ways.hi), self.model.turning.shape
-        room = rows_that_fit(BATCH_BYTES, (n + 1) * (len(self.model.pull) + 2 * n * self.model.curved))
+        room = rows_that_fit(
+            BATCH_BYTES, (n + 1) * (len(self.model.pull) + 2 * n * self.model.curved)
+        )
         none = np.zeros(0, dtype=np.intp)
-        found = [Events(none, np.zeros(0), none)]
-        for lines in slices(len(alive), max(1, room // sets)):
-            for some in slices(sets, room):
-                found.append(self._pieces(ways, alive[lines], some))
-        return Events.joined(found)
+        found = (
+            self._pieces(ways, alive[lines], some)
+            for lines in slices(len(alive), max(1, room // sets))
+            for some in slices(sets, room)
+        )
+        return Events.joined([Events(none, np.zeros(0), none), *found])
 
     def _pieces(self, ways: _Ways, line: IntArray, sets: slice) -> Events:
         """Follow some sets on some lines from flip to flip."""
@@ -149,7 +156,9 @@ class LabelLines(Lines):
         t = np.where(still | (t <= lo) | (t >= hi), np.inf, t)
         order = np.argsort(t, axis=-1)[..., : int(np.isfinite(t).sum(axis=-1).max(initial=0))]
         t = np.minimum(np.take_along_axis(t, order, axis=-1), hi)
-        turn = np.where(np.take_along_axis(np.broadcast_to(rising, plus.shape), order, axis=-1), 2.0, -2.0)
+        turn = np.where(
+            np.take_along_axis(np.broadcast_to(rising, plus.shape), order, axis=-1), 2.0, -2.0
+        )
         p = np.empty((*t.shape[:2], t.shape[2] + 1, len(model.pull)))
         p[:, :, 0] = (np.where(plus, 1.0, -1.0) - model.y) @ model.pull.T
         np.multiply(model.pull.T[order], turn[..., None], out=p[:, :, 1:])
@@ -165,12 +174,16 @@ class LabelLines(Lines):
         lo, hi = np.concatenate([lo * edge, t], axis=-1), np.concatenate([t, hi * edge], axis=-1)
         size = np.linalg.norm(z, axis=-1)[..., None, None]
         unit = 16 * EPS * (len(model.y) + len(model.pull)) * model.norm
-        values = np.sqrt(len(model.y)) + np.linalg.norm(g, axis=-1)[..., None, None] * (not model.curved)
+        values = np.sqrt(len(model.y)) + np.linalg.norm(g, axis=-1)[..., None, None] * (
+            not model.curved
+        )
         moved = np.sqrt(square)
         error = unit * 2 * np.sqrt(len(model.y))
         lengths = (moved, 0.0), (2 * size[0] + moved, 2 * size[1])
         A = np.zeros_like(C)
-        settle((A, B, C), *lengths, (error, 0.0), (2 * unit * values[0] + error, 2 * unit * values[1]))
+        settle(
+            (A, B, C), *lengths, (error, 0.0), (2 * unit * values[0] + error, 2 * unit * values[1])
+        )
         lo, hi, A, B, C = (np.swapaxes(part, 1, 2) for part in (lo, hi, A, B, C))
         if not model.curved:
             return quadratic_events(line, lo, hi, A, B, C, wins)
@@ -194,4 +207,6 @@ class LabelLines(Lines):
         sums = Sums(g, b, np.stack([part[at] for part in k]), lo[at], hi[at])
         begin, end = (np.broadcast_to(wins, lo.shape).copy() for _ in range(2))
         begin[at], end[at], roots = sums.roots()
-        return piece_events(line, lo, hi, begin, end, [(at[0][roots.piece], roots.t, roots.positive)])
+        return piece_events(
+            line, lo, hi, begin, end, [(at[0][roots.piece], roots.t, roots.positive)]
+        )

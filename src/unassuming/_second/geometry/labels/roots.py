@@ -42,10 +42,11 @@ class Sums:
 
     def __call__(self, which: IntArray, t: Array) -> Array:
         """Return the values of some of the sums."""
-        return self.k[0, which] + self.k[1, which] * t + (self.b[which] * self._tanh(t)).sum(axis=1)
+        terms = self.b[which] * self._tanh(t)
+        return np.asarray(self.k[0, which] + self.k[1, which] * t + terms.sum(axis=1))
 
     def _tanh(self, t: Array) -> Array:
-        return np.tanh((self.g[0] + t[:, None] * self.g[1]) / 2)
+        return np.asarray(np.tanh((self.g[0] + t[:, None] * self.g[1]) / 2))
 
     def roots(self) -> tuple[BoolArray, BoolArray, Roots]:
         """Return which sums are positive at the begin and at the end of their pieces; the roots."""
@@ -68,7 +69,11 @@ class Sums:
             side = 0 if piece is found[0].piece else 1
             signs[side] = signs[side].copy()
             signs[side][piece] = ~signs[side][piece]
-        return signs[0], signs[1], Roots(*(np.concatenate(part) for part in zip(*found, strict=True)))
+        return (
+            signs[0],
+            signs[1],
+            Roots(*(np.concatenate(part) for part in zip(*found, strict=True))),
+        )
 
     def _between(self, which: IntArray, ends: Array) -> list[Roots]:
         """Cut intervals until each has no root, or one."""
@@ -76,17 +81,23 @@ class Sums:
         while len(which):
             b, (k0, k1) = self.b[which], self.k[:, which]
             terms, line = b * tau, k1 * ends
-            low, high = (k0 + end(line, axis=0) + end(terms, axis=0).sum(axis=1) for end in (np.min, np.max))
+            low, high = (
+                k0 + end(line, axis=0) + end(terms, axis=0).sum(axis=1) for end in (np.min, np.max)
+            )
             some = (low <= 0) & (high >= 0)
             which, ends, tau, b, k1 = which[some], ends[:, some], tau[:, some], b[some], k1[some]
             positive = (k0 + line + terms.sum(axis=2))[:, some] > 0
             slope, flat = b * self.g[1] / 2, np.sort(1 - tau * tau, axis=0)
             flat[1, tau[0] * tau[1] < 0] = 1.0
             steep = slope * flat
-            single = (k1 + np.min(steep, axis=0).sum(axis=1) > 0) | (k1 + np.max(steep, axis=0).sum(axis=1) < 0)
+            single = (k1 + np.min(steep, axis=0).sum(axis=1) > 0) | (
+                k1 + np.max(steep, axis=0).sum(axis=1) < 0
+            )
             narrow = ends[1] - ends[0] <= WIDTH * np.abs(ends).max(axis=0)
             root = (single | narrow) & (positive[0] != positive[1])
-            found.append(Roots(which[root], self._refined(which[root], ends[:, root]), positive[0, root]))
+            found.append(
+                Roots(which[root], self._refined(which[root], ends[:, root]), positive[0, root])
+            )
             cut = ~(single | narrow)
             which, ends, tau = np.tile(which[cut], 2), ends[:, cut], tau[:, cut]
             middle = ends.mean(axis=0)
@@ -96,7 +107,7 @@ class Sums:
         return found
 
     def _refined(self, which: IntArray, ends: Array) -> Array:
-        """Return the roots of monotone sums between ends of other signs: Newton's steps, bracketed."""
+        """Return roots of monotone sums between ends of other signs: Newton's steps, bracketed."""
         lo, hi = ends
         left, t = self(which, lo) > 0, ends.mean(axis=0)
         b, slope = self.b[which], self.b[which] * self.g[1] / 2
@@ -111,4 +122,4 @@ class Sums:
             if (np.abs(fresh - t) <= WIDTH * np.abs(t) / 10).all():
                 break
             t = fresh
-        return fresh if len(which) else t
+        return np.asarray(fresh)

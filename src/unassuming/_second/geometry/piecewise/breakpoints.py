@@ -11,6 +11,7 @@ from unassuming._numerics import EPS
 from unassuming._second.geometry.piecewise.model import Penalty
 from unassuming._typing import Array, BoolArray, IntArray
 
+
 @final
 @dataclass(frozen=True, eq=False)
 class Crossings:
@@ -40,7 +41,9 @@ class Crossings:
         first = np.maximum.accumulate(np.where(new, np.arange(t.shape[1]), 0), axis=1)
         falling = (np.take_along_axis(d[..., 0], component, axis=1) < 0).astype(np.intp)
         before = penalty.between[component, kink + falling]
-        change = np.where(np.isfinite(t), penalty.between[component, kink + 1 - falling] - before, 0.0)
+        change = np.where(
+            np.isfinite(t), penalty.between[component, kink + 1 - falling] - before, 0.0
+        )
         return cls(np.take_along_axis(t, first, axis=1), component, kink, before, change)
 
     @property
@@ -60,7 +63,7 @@ class Crossings:
         none = np.zeros((len(self.t), 1), dtype=np.bool_)
         return np.hstack([none, same]) | np.hstack([same, none]) if same.size else self.t > np.inf
 
-    def set_on_kinks(self, a: Array, penalty: Penalty, line: IntArray, t: Array) -> None:
+    def set_on_kinks(self, penalty: Penalty, a: Array, line: IntArray, t: Array) -> None:
         """Set the coefficients of points a (M, d) that cross a kink at t to it, in place."""
         row, b = np.nonzero(self.t[line] == t[:, None])
         component, kink = self.component[line[row], b], self.kink[line[row], b]

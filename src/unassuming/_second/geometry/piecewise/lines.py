@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import EPS
 from unassuming._second.geometry.grid_lines import GridLines
-from unassuming._second.geometry.lines import Lines
+from unassuming._second.geometry.lines import Lines, membership
 from unassuming._second.geometry.piecewise.model import Model
 from unassuming._second.geometry.piecewise.pieces import OwnPieces, SharedPieces
 from unassuming._typing import Array, BoolArray, IntArray
@@ -46,18 +47,14 @@ class PiecewiseLines(Lines):
             for line, ends in zip(stuck, some, strict=True):
                 found[line] = ends
         shift = self._nearest(origins, directions)
-        for lines, found in self._batches(origins, directions, shift, stuck):
-            o, d, events = origins[lines], directions[lines], found.events()
+        for lines, pieces in self._batches(origins, directions, shift, stuck):
+            o, d, events = origins[lines], directions[lines], pieces.events()
+            place = partial(pieces.crossed.set_on_kinks, self.model.penalty)
             for spans, q in zip(out, qs, strict=True):
-
-                def members(line: IntArray, t: Array, q: int = q) -> BoolArray:
-                    a = o[line] + t[:, None] * d[line]
-                    found.crossed.set_on_kinks(a, self.model.penalty, line, t)
-                    return np.asarray(self.ranks(a) <= m - q)
-
+                members = membership(self.ranks, o, d, m - q, place) if points else None
                 stretches = events.spans(q)
-                likely = found.likely(q, stretches) if points else None
-                closed = stretches.closed(shift[lines], members if points else None, likely)
+                likely = pieces.likely(q, stretches) if points else None
+                closed = stretches.closed(shift[lines], members, likely)
                 for line, ends in zip(lines, closed.split(len(lines)), strict=True):
                     spans[line] = ends
         return out
@@ -79,7 +76,7 @@ class PiecewiseLines(Lines):
             yield np.array([line]), OwnPieces.along(model, *parts)
 
     def _stuck(self, origins: Array, directions: Array) -> BoolArray:
-        """On which lines a residual stays at a jump of the loss, or a coefficient where both bend."""
+        """On which lines a residual stays at a jump, or coefficients at kinks while the loss bends."""
         model = self.model
         knots = model.loss.knots[model.loss.jumps != 0]
         held = model.penalty.held(origins, directions)[0].any(axis=1) & (len(model.loss.knots) > 0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from unassuming._numerics import EPS, tied
 from unassuming._second.membership import Engine
 from unassuming._second.objectives import Kinks, losses, penalties
 from unassuming._typing import Array, BoolArray, IntArray
+
+Affine: TypeAlias = Sequence[Array | float] | Array
+"""An affine function of t: its value at t = 0, and its slope."""
 
 
 @final
@@ -42,7 +45,11 @@ class Penalty:
             return cls(np.zeros(k, dtype=np.intp), none, np.zeros((k, 1)), none, none)
         values, cut = kinks.values, kinks.values.shape[1] + 1
         first, last = values[:, :1], values[:, -1:]
-        beside = first - 1 - np.abs(first), (values[:, 1:] + values[:, :-1]) / 2, last + 1 + np.abs(last)
+        beside = (
+            first - 1 - np.abs(first),
+            (values[:, 1:] + values[:, :-1]) / 2,
+            last + 1 + np.abs(last),
+        )
         at = np.concatenate([*beside, values], axis=1).T
         a = np.zeros((len(at), d))
         a[:, kinks.coefficient] = np.where(np.isnan(at), 0.0, at)
@@ -97,7 +104,8 @@ class Loss:
         """Return ψ(r[0] + t r[1]) just behind t = 0, affine in t: r and the answer are (2, ...)."""
         before = np.searchsorted(self.knots, r[0], side="left")
         piece = np.where(r[1] > 0, np.searchsorted(self.knots, r[0], side="right"), before)
-        return self.slopes[piece] * r + np.stack([self.levels[piece], np.zeros(piece.shape)])
+        level = np.stack([self.levels[piece], np.zeros(piece.shape)])
+        return np.asarray(self.slopes[piece] * r + level)
 
 
 @final
@@ -119,8 +127,9 @@ class Model:
     def of(cls, engine: Engine) -> Model | None:
         """Return the model of a region; None if its statistics have no such form."""
         o, kinks, score = engine.objective, engine.objective.kinks(), engine.score.along_lines
-        linear = kinks is not None and score is not None and engine.noise.orthogonal
-        if not linear or o.design is None:
+        if kinks is None or score is None or not engine.noise.orthogonal:
+            return None
+        if o.design is None or o.loss is None or o.penalty is None:
             return None
         L, P, Psi = score.A, score.push, None
         if kinks.values.size and score.Psi is not None:
@@ -171,7 +180,7 @@ class Model:
     ) -> tuple[Array, Array]:
         """Bound the rounding errors of p = ΨLd and of s = 2z_0 + p, (2, N, m - 1) each.
 
-        Both are affine in t; r (2, N, n) are the residuals, d, two of (N, n, m - 1), what changes them.
+        Both are affine in t, as are the residuals r (2, N, n) and their changes d (N, n, m - 1).
         """
         a, unit = np.stack([origins, directions]), 16 * EPS * (len(self.y) + len(self.pull))
         blur = np.abs(a) @ np.abs(self.phi).T + np.stack([np.abs(self.y), 0 * self.y])[:, None]
@@ -190,7 +199,13 @@ class Model:
         return float(np.linalg.norm(np.abs(self.columns[: len(size)].T) @ size))
 
 
-def settle(ABC: Sequence[Array], p: Array, s: Array, p_error: Array, s_error: Array) -> None:
+def settle(
+    ABC: Sequence[Array],
+    p: Affine,
+    s: Affine,
+    p_error: Affine,
+    s_error: Affine,
+) -> None:
     """Set A, B and C of ⟨p, s⟩ = At² + Bt + C to zero, in place, where they may be rounding alone.
 
     Given the lengths of the affine p and s, and the errors of both: (2, ...) each.
@@ -199,5 +214,6 @@ def settle(ABC: Sequence[Array], p: Array, s: Array, p_error: Array, s_error: Ar
     def error(j: int, k: int) -> Array:
         return np.asarray(p_error[j] * s[k] + p[j] * s_error[k])
 
-    for value, tolerance in zip(ABC, (error(1, 1), error(0, 1) + error(1, 0), error(0, 0)), strict=True):
+    tolerances = error(1, 1), error(0, 1) + error(1, 0), error(0, 0)
+    for value, tolerance in zip(ABC, tolerances, strict=True):
         value[tied(value, tolerance)] = 0.0

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self, final
+from typing import Literal, NamedTuple, Self, final
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from unassuming._second.geometry.lines import Events, Spans, quadratic_events
 from unassuming._second.geometry.piecewise.breakpoints import Crossings
 from unassuming._second.geometry.piecewise.model import Model, settle
 from unassuming._typing import Array, BoolArray, IntArray
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class SharedPieces:
@@ -60,7 +62,9 @@ class SharedPieces:
             np.concatenate([first, first + change[line, last]], axis=1)
             for first, change in zip((C, B), changes, strict=True)
         )
-        P, S = (np.sqrt([np.einsum("nki,nki->ni", x, x) for x in part])[:, :, None] for part in (p, s))
+        P, S = (
+            np.sqrt([np.einsum("nki,nki->ni", x, x) for x in part])[:, :, None] for part in (p, s)
+        )
         S[0] += 2 * model.step
         settle((A, B, C), P, S, *(x[:, :, None] for x in model.errors(r, d, about, directions)))
         x = crossed.t - shift[:, None]
@@ -93,7 +97,10 @@ class SharedPieces:
         """
         model, crossed, x = self.model, self.crossed, self.x[line, b][:, None]
         j, kink = crossed.component[line, b], crossed.kink[line, b]
-        column, steps = model.columns[j], crossed.change[..., None] * model.columns[crossed.component]
+        column, steps = (
+            model.columns[j],
+            crossed.change[..., None] * model.columns[crossed.component],
+        )
         z = self.z[0][line] + x * self.z[1][line] - (np.cumsum(steps, axis=1) - steps)[line, b]
         w, square = ((part * column).sum(axis=1)[:, None] for part in (z, column))
         lo, hi = (side[j, kink][:, None] for side in (model.penalty.lo, model.penalty.hi))
@@ -102,7 +109,9 @@ class SharedPieces:
         less = e * (2 * w + e * square)
         piece = (self.ends[line, 1:-1] < x).sum(axis=1)
         gap = (self.A[line, 0] * x + self.B[line, piece]) * x + self.C[line, piece]
-        v, turned = (most[0][line, j, None] + np.abs(x) * most[1][line, j, None] for most in self._most)
+        v, turned = (
+            most[0][line, j, None] + np.abs(x) * most[1][line, j, None] for most in self._most
+        )
         reach = np.minimum(np.maximum(before - lo, hi - before), np.abs(before) + np.abs(u) + v)
         gain = reach * (2 * (np.abs(w) + turned) + reach * square) + np.abs(less)
         able = np.count_nonzero(gap >= -1.001 * gain, axis=1) >= q
@@ -112,7 +121,7 @@ class SharedPieces:
         e = before - np.clip(u + v, lo, hi)
         more = gap[able] + e * (2 * (w + turned) + e * square) - less[able]
         able[able] = np.count_nonzero(more >= -1e-9 * gain[able], axis=1) >= q
-        return able
+        return np.asarray(able)
 
     @cached_property
     def _most(self) -> list[list[Array]]:
@@ -121,7 +130,7 @@ class SharedPieces:
 
 
 def _distinct(x: Array) -> tuple[Array, IntArray]:
-    """Return the ends of pieces between distinct x (N, B), and the last x of each: (N, P + 1), P."""
+    """Return the ends (N, P + 1) of pieces between distinct x (N, B), and the last x of each."""
     last = np.diff(x, axis=1, append=np.inf) > 0
     order = np.argsort(~last, axis=1, kind="stable")[:, : int(last.sum(axis=1).max(initial=0))]
     far = np.full((len(x), 1), np.inf)
@@ -172,10 +181,14 @@ class _Switches(NamedTuple):
     @classmethod
     def joined(cls, parts: Sequence[_Switches], sets: int) -> _Switches:
         """Return the switches of all kinds, (m - 1, E)."""
-        return cls(*(
-            np.concatenate([np.broadcast_to(x, (*x.shape[:-2], sets, x.shape[-1])) for x in kind], -1)
-            for kind in zip(*parts, strict=True)
-        ))
+        return cls(
+            *(
+                np.concatenate(
+                    [np.broadcast_to(x, (*x.shape[:-2], sets, x.shape[-1])) for x in kind], -1
+                )
+                for kind in zip(*parts, strict=True)
+            )
+        )
 
     def quadratics(self, state: Array, model: Model, errors: Sequence[Array]) -> list[Array]:
         """Return the switches in order, (E, m - 1), and A, B, C of Z_i - Z_0 around them.
@@ -184,18 +197,24 @@ class _Switches(NamedTuple):
         from there both ways: what rounds far away is not carried back.
         """
         behind, before = (
-            self._ordered(np.where(here, sign * self.x, np.inf), sign)._walk(state.copy(), model, errors)
+            self._ordered(np.where(here, sign * self.x, np.inf), sign)._walk(
+                state.copy(), model, errors
+            )
             for here, sign in ((self.x > 0, 1), (self.x <= 0, -1))
         )
         x = np.concatenate([-before[0][::-1], behind[0]])
-        return [x, *(np.concatenate([y[:0:-1], z]) for y, z in zip(before[1:], behind[1:], strict=True))]
+        return [
+            x,
+            *(np.concatenate([y[:0:-1], z]) for y, z in zip(before[1:], behind[1:], strict=True)),
+        ]
 
     def _ordered(self, x: Array, sign: int) -> _Switches:
         order = np.argsort(x, axis=1, kind="stable")
         order = order[:, : int(np.isfinite(x).sum(axis=1).max(initial=0))]
-        x, column = (np.take_along_axis(part, order, axis=1) for part in (x, self.column))
+        x, column = np.take_along_axis(x, order, 1), np.take_along_axis(self.column, order, 1)
         factors = (np.take_along_axis(part, order[None], axis=2) for part in (self.p, self.z))
-        return _Switches(x, column, *(np.where(np.isfinite(x), sign * part, 0.0) for part in factors))
+        p, z = (np.where(np.isfinite(x), sign * part, 0.0) for part in factors)
+        return _Switches(x, column, p, z)
 
     def _walk(self, state: Array, model: Model, errors: Sequence[Array]) -> list[Array]:
         """Pass the switches, from x = 0 on.
@@ -205,7 +224,9 @@ class _Switches(NamedTuple):
         """
         factor = np.moveaxis(np.concatenate([self.p, self.z]), 0, 2)  # (m - 1, E, 4)
         p0, p1, z0, z1 = np.moveaxis(state, 1, 0)
-        first = _products((p0, p1), (p0 + 2 * z0, p1 + 2 * z1), lambda x, y: np.einsum("ik,ik->i", x, y))
+        first = _products(
+            (p0, p1), (p0 + 2 * z0, p1 + 2 * z1), lambda x, y: np.einsum("ik,ik->i", x, y)
+        )
         sizes = np.linalg.norm(state, axis=-1)[:, None]
         dots, rows = np.empty(factor.shape), np.arange(len(state))
         for e in range(factor.shape[1]):
@@ -280,10 +301,13 @@ class OwnPieces:
 
         p = model.weigh(v)
         state = np.stack([*p, *np.broadcast_to(model.weigh(w), p.shape)], axis=1)
-        x, *quadratics = switches.quadratics(state, model, [e[:, 0] for e in model.errors(r, d, *a)])
+        x, *quadratics = switches.quadratics(
+            state, model, [e[:, 0] for e in model.errors(r, d, *a)]
+        )
         far = np.full((1, len(model.wins)), np.inf)
-        every = (part[None] for part in (np.vstack([-far, x]), np.vstack([x, far]), *quadratics))
-        found = quadratic_events(np.zeros(1, dtype=np.intp), *every, model.wins)
+        ends, (A, B, C) = np.vstack([-far, x, far])[None], (part[None] for part in quadratics)
+        one = np.zeros(1, dtype=np.intp)
+        found = quadratic_events(one, ends[:, :-1], ends[:, 1:], A, B, C, model.wins)
         met, most = _jumps_met(model, r[:, 0], a[:, 0], x, quadratics)
         most = np.concatenate([np.full(crossed.t.shape[1], len(model.wins)), most])
         return cls(crossed, np.concatenate([crossed.t[0], met + shift]), most, found, shift)
@@ -316,9 +340,10 @@ def _jumps_met(
     values[np.arange(len(at)), row] = np.repeat(knots, len(moves))
     smooth = (a[0] + at[:, None] * a[1]) @ model.weigh(model.P.T)
     z, Z = [], []
-    for side, where in ((-1, "left"), (1, "right")):
+    for side in (-1, 1):
         rho = model.loss.beside(np.stack([values, np.broadcast_to(side * r[1], values.shape)]))[0]
         z.append(rho @ model.pull.T - smooth)
+        where: Literal["left", "right"] = "left" if side < 0 else "right"
         piece = np.array([np.searchsorted(ends, at, side=where) for ends in x.T]).T
         A, B, C = (np.take_along_axis(part, piece, axis=0) for part in quadratics)
         Z.append((A * at[:, None] + B) * at[:, None] + C + (z[-1] ** 2).sum(axis=1)[:, None])

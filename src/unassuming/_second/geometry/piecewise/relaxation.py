@@ -1,6 +1,6 @@
 """Outer bounds of a piecewise quadratic region: each set relaxed to a quadratic inequality.
 
-With u_i = L G_i r and a penalty whose subgradients are Pa + s with |s_j| <= σ_j, let v_i = u_i - Pa,
+With u_i = L G_i r and a penalty with subgradients Pa + s, |s_j| <= σ_j, let v_i = u_i - Pa,
 weighted. The statistics are Z_i = ‖v_i - Ψs_i‖². For Ψ = I the subgradient of least norm is the
 best in each component, so that Z_i <= ‖v_i - s_0‖², and Z_0 <= Z_i implies for every η > 0
 
@@ -59,7 +59,9 @@ class Relaxation:
             for eta in _ETAS if self.spread.any() else (0.0,):
                 every = [self._set(*parts) for parts in zip(*self.inequalities(eta), strict=True)]
                 for some in slices(sets, rows_that_fit(_BATCH_BYTES, t.size)):
-                    values = self._over([alone if one is None else one for one in every[some]], t, rest)
+                    values = self._over(
+                        [alone if one is None else one for one in every[some]], t, rest
+                    )
                     found[..., some] = np.minimum(found[..., some], values)
         return found[0], found[1]
 
@@ -68,8 +70,9 @@ class Relaxation:
         dual, g = Dual.of(sets), np.stack([t @ one.turn for one in sets])
         free = np.linalg.norm(g * ((dual.nu <= 0) & (dual.omega <= 0)), axis=-1)
         p = np.broadcast_to(rest, g.shape[:2])
-        values = np.stack(dual.supports(g, p, self.bound or _NO_BALL))
-        return np.moveaxis(np.where(free > SEEN * np.linalg.norm(t, axis=1), np.inf, values), 1, 2)
+        values = np.array(dual.supports(g, p, self.bound or _NO_BALL))
+        unseen = free > SEEN * np.linalg.norm(t, axis=1)
+        return np.where(unseen, np.inf, values).swapaxes(1, 2)
 
     @property
     def nu(self) -> Array:
@@ -109,7 +112,10 @@ class Relaxation:
         """Return A (m - 1, k, k), b (m - 1, k) and c (m - 1,) of xᵀAx - 2bᵀx <= c for all sets."""
         model, R, kappa = self.model, self.ball.R, self._blur
         pull = model.loss.slopes[0] * model.pull
-        y, x = pull @ model.y, pull @ R + model.weigh(model.P.T).T @ self.ball.back  # v_0 = y - x(·)
+        y, x = (
+            pull @ model.y,
+            pull @ R + model.weigh(model.P.T).T @ self.ball.back,
+        )  # v_0 = y - x(·)
         moved = model.moved(np.vstack([model.y, R.T])) - np.vstack([model.y, R.T])[:, None]
         d = np.moveaxis(moved @ pull.T, 0, -1)  # (m - 1, K, 1 + k)
         dy, dx = d[..., 0], -d[..., 1:]  # v_i - v_0 = dy + dx(·)

@@ -45,7 +45,9 @@ class SignBoxes(BoxSpace):
     free: Array  # (d, f): other directions, apart
 
     @classmethod
-    def of(cls, model: SignModel, origin: Array, factor: Factor, apart: Array | None = None) -> SignBoxes | None:
+    def of(
+        cls, model: SignModel, origin: Array, factor: Factor, apart: Array | None = None
+    ) -> SignBoxes | None:
         """Choose the coordinates around the origin, or return None if there are too many.
 
         ``factor`` is that of Φ without weights; the directions ``apart`` (d, f) are kept apart.
@@ -92,7 +94,9 @@ class SignBoxes(BoxSpace):
         """Return the coefficients at the centres of boxes, or on the way if these are far out."""
         r, sigma = self.back.shape[1], np.maximum(centre[:, :1], _FARTHEST)
         w = centre[:, 1 + r :] / np.maximum(1 - np.abs(centre[:, 1 + r :]), _FARTHEST)
-        return np.asarray(self.origin + (centre[:, 1 : 1 + r] / sigma) @ self.back.T + w @ self.free.T)
+        return np.asarray(
+            self.origin + (centre[:, 1 : 1 + r] / sigma) @ self.back.T + w @ self.free.T
+        )
 
     def margin(self, g: Array) -> Array:
         """Return more than the rounding errors of the values of g (N, d), (N,)."""
@@ -187,7 +191,7 @@ class SignBoxes(BoxSpace):
             length = (step * step).sum(axis=1)
             share = -(now * step).sum(axis=1) / np.where(length > 0, length, 1.0)
             now = now + np.clip(share, 0.0, 1.0)[:, None] * step
-        return best
+        return np.asarray(best)
 
     def _patterns(self, centre: Array, half: Array) -> Iterator[tuple[Array, IntArray]]:
         """Yield the patterns of signs of coefficients, (d,), and the boxes that may have them."""
@@ -213,7 +217,9 @@ class SignBoxes(BoxSpace):
     def _forms(self, rows: Array, value: Array) -> tuple[Array, Array]:
         """Return value - rows a times σ, as forms of (σ, v), and the sizes of their terms."""
         forms = np.column_stack([value - rows @ self.origin, -(rows @ self.back)])
-        sizes = np.column_stack([np.abs(value) + np.abs(rows) @ np.abs(self.origin), np.abs(rows) @ np.abs(self.back)])
+        sizes = np.column_stack(
+            [np.abs(value) + np.abs(rows) @ np.abs(self.origin), np.abs(rows) @ np.abs(self.back)]
+        )
         return forms, sizes
 
     def _range(self, centre: Array, half: Array, rows: Array, value: Array) -> tuple[Array, Array]:
@@ -247,4 +253,4 @@ def _largest(ends: Array, slope: Array) -> Array:
     """Return the largest values of slope (N, f) times w between ends (2, B, f), (B, N)."""
     with np.errstate(invalid="ignore"):
         values = ends[:, :, None] * slope
-    return np.where(slope == 0, 0.0, values.max(axis=0)).sum(axis=-1)
+    return np.asarray(np.where(slope == 0, 0.0, values.max(axis=0)).sum(axis=-1))

@@ -15,7 +15,7 @@ import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import EPS
-from unassuming._second.geometry.lines import SLIVER, Lines, Spans
+from unassuming._second.geometry.lines import SLIVER, Lines, Spans, membership
 from unassuming._second.geometry.signs.model import SignModel
 from unassuming._typing import Array, IntArray
 
@@ -37,21 +37,24 @@ class SignLines(Lines):
         """Return the intervals, and the breakpoints outside them that are members."""
         n, d = self.model.phi.shape
         out: list[list[Array]] = [[] for _ in qs]
-        for some in slices(len(directions), rows_that_fit(BATCH_BYTES, (n + d) * 4 * (len(self.model.pull) + d))):
+        for some in slices(
+            len(directions), rows_that_fit(BATCH_BYTES, (n + d) * 4 * (len(self.model.pull) + d))
+        ):
             o, u = origins[some], directions[some]
             t, ranks, least = self._pieces(o, u)
             far = np.full((len(o), 1), np.inf)
             edges = np.concatenate([-far, t, far], axis=1)
             for found, q in zip(out, qs, strict=True):
                 most = self.model.m - q
-
-                def members(line: IntArray, t: Array, most: int = most) -> Array:
-                    return np.asarray(self.ranks(o[line] + t[:, None] * u[line]) <= most)
-
+                members = membership(self.ranks, o, u, most)
                 line, piece = np.nonzero((ranks <= most) & (edges[:, :-1] < edges[:, 1:]))
-                spans = Spans.joined(line, np.stack([edges[line, piece], edges[line, piece + 1]], axis=1))
+                spans = Spans.joined(
+                    line, np.stack([edges[line, piece], edges[line, piece + 1]], axis=1)
+                )
                 row, at = np.nonzero(least <= most)
-                closed = spans.closed(np.zeros(len(o)), members if points else None, (row, t[row, at]))
+                closed = spans.closed(
+                    np.zeros(len(o)), members if points else None, (row, t[row, at])
+                )
                 found += closed.split(len(o))
         return out
 
@@ -70,7 +73,9 @@ class SignLines(Lines):
         t = np.take_along_axis(t, order, axis=1)
         # Signs at the beginning of the line; each turns at its breakpoint.
         start = np.where(slope != 0, -np.sign(slope), np.sign(value))
-        turn = np.take_along_axis(np.where(slope[:, :n] != 0, np.sign(slope[:, :n]), 0.0), np.minimum(order, n - 1), 1)
+        turn = np.take_along_axis(
+            np.where(slope[:, :n] != 0, np.sign(slope[:, :n]), 0.0), np.minimum(order, n - 1), 1
+        )
         turn = np.where(order < n, turn, 0.0)  # of τ - b
         rho = model.tau - (start[:, :n] < 0)
         z = self._running(model.pull, rho, turn, order)
@@ -102,7 +107,9 @@ class SignLines(Lines):
             same = np.diff(t, axis=1) <= SLIVER * np.maximum(size[:, 1:], size[:, :-1])
         least[:, 1:][same | (order[:, 1:] >= n)] = 1
         least[:, :-1][same | (order[:, :-1] >= n)] = 1
-        stuck = (start[:, :n] == 0).any(axis=1)  # a residual that stays zero: free indicators all along
+        stuck = (start[:, :n] == 0).any(
+            axis=1
+        )  # a residual that stays zero: free indicators all along
         least[stuck | (signs == 0).any(axis=(1, 2))] = 1
         least[~np.isfinite(t)] = model.m
         for line in np.flatnonzero(stuck):
@@ -110,12 +117,16 @@ class SignLines(Lines):
             far = 1 + np.abs(ends).max(initial=0.0)
             ends = np.concatenate([[-far], ends, [far]])
             middle = (ends[1:] + ends[:-1]) / 2
-            ranks[line, : len(middle)] = self.ranks(origins[line] + middle[:, None] * directions[line])
+            ranks[line, : len(middle)] = self.ranks(
+                origins[line] + middle[:, None] * directions[line]
+            )
         return t, ranks, least
 
     def _running(self, matrix: Array, rho: Array, turn: Array, order: IntArray) -> Array:
         """Return the product of a matrix (k, n) with τ - b in all pieces, (N, B + 1, k)."""
         out = np.empty((len(rho), order.shape[1] + 1, len(matrix)))
         out[:, 0] = rho @ matrix.T
-        np.multiply(matrix.T[np.minimum(order, matrix.shape[1] - 1)], turn[..., None], out=out[:, 1:])
+        np.multiply(
+            matrix.T[np.minimum(order, matrix.shape[1] - 1)], turn[..., None], out=out[:, 1:]
+        )
         return np.cumsum(out, axis=1, out=out)

@@ -51,7 +51,7 @@ class SignModel:
     def of(cls, engine: Engine) -> SignModel | None:
         """Return the model of a region of quantiles; None if its statistics have no such form."""
         o, score = engine.objective, engine.score.along_lines
-        if o.quantile is None or score is None or o.design is None:
+        if o.quantile is None or score is None or o.design is None or o.penalty is None:
             return None
         L = score.A if score.L is None else score.L
         Psi = np.eye(len(L)) if score.Psi is None else score.Psi
@@ -82,7 +82,8 @@ class SignModel:
         """Return the statistics of fresh signs, for signs (d,) of coefficients."""
         z, u = self._fresh
         Z = (self.of_sums(z, u, signs) ** 2).sum(axis=1)
-        size = (np.linalg.norm(self.pull) + np.linalg.norm(self.weighting) * np.linalg.norm(self.l1)) ** 2
+        longest = np.linalg.norm(self.weighting) * np.linalg.norm(self.l1)
+        size = float(np.linalg.norm(self.pull) + longest) ** 2
         return Table(Z, self.order, 16 * EPS * sum(self.pull.shape) * size)
 
     @cached_property
