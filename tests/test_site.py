@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from sklearn.base import is_classifier
 from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
@@ -57,7 +58,8 @@ def test_nothing_is_listed_twice(entries):
 @pytest.mark.parametrize("model", [LinearRegression(), ua.KernelLasso(), ua.LSSVC()])
 def test_what_a_user_is_given_is_listed(entries, model):
     X, y, _ = ua.datasets.labels(n=20, d=1, random_state=0)
-    region = ua.confidence_region(model, X, y, m=10, random_state=0)
+    y = y if is_classifier(model) else X[:, 0] ** 2
+    region = ua.confidence_region(model, X, y, m=20, random_state=0)
     answers = [
         region,
         region.band(X, method="joint"),

@@ -37,7 +37,8 @@ QUADRATIC = make_pipeline(PolynomialFeatures(2, include_bias=False), LinearRegre
 
 
 def measure(estimator=QUADRATIC, data=make_data, **options):
-    options = {"repetitions": 6, "resamples": 9, "random_state": 0, **options}
+    options = {"level": 0.9, "m": 100, "random_state": 0, **options}
+    options = {"repetitions": 6, "resamples": 9, **options}
     return ua.testing.coverage(data, estimator, **options)
 
 
@@ -391,7 +392,7 @@ def test_coverage_of_groups_of_different_sizes_is_the_average_level():
     assert used.sum() - 0.55 * runs > band  # the level that was asked for is outside
 
 
-def test_one_level_is_told_as_before():
+def test_one_level_is_told_alone():
     measured = measure(compare=False)
     assert measured.levels == (0.9, 0.9)
     assert str(measured).startswith("Coverage of the truth at level 0.9, 6 repetitions")
@@ -422,7 +423,7 @@ def never(rng):
         ({"repetitions": 1.5}, "repetitions is out of range"),
         ({"repetitions": "many"}, "repetitions is out of range"),
         ({"level": 90}, "level must be a number strictly between 0 and 1.*Pass 0.9"),
-        ({"level": 0.905}, "level is not admissible with m = 100"),
+        ({"level": 0.995, "m": 100}, r"level is too high: expected at most 0\.99 with m = 100"),
         ({"level": 0.0, "m": "all"}, "level must be a number strictly between 0 and 1"),
         ({"m": 1}, "m must be an integer"),
         ({"noise": "gaussian"}, "noise is not a known assumption"),

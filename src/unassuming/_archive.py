@@ -22,6 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
+from unassuming._version import __version__
+
+FORMAT = 3
+"""The format of the files of this version; others are refused."""
 _HEADER = "unassuming"
 _DIGEST = "sha256"
 _SUFFIX = ".npy"
@@ -154,6 +158,16 @@ def decoding() -> Iterator[None]:
     except Exception as error:  # a foreign file may cause any error
         why = str(error).partition(". ")[0].rstrip(".")
         raise Unreadable(f"its parts do not fit together, {why}") from error
+
+
+def check_format(header: Mapping[str, Any]) -> None:
+    """Refuse a file of another format."""
+    found, version = header.get("format"), header.get("version")
+    if type(found) is not int or found != FORMAT:
+        raise Unreadable(
+            f"it has format {found} of version {version}, and version {__version__} reads format "
+            f"{FORMAT}"
+        )
 
 
 def require(condition: object, what: str) -> None:

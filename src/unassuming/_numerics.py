@@ -134,11 +134,17 @@ def gaps(r: Array, d: Array, p: Array, s: Array, P: Array, e: Array, norm: float
     (N, k); of the blur e (N,) of r. The map from r to z_0 has this norm: 1 for the rows of Q.
     """
     n, k = d.shape[-1], p.shape[-1]
-    moved, both, changed = (np.linalg.norm(part, axis=-1) for part in (p, s, d))
-    sums = changed * both + np.linalg.norm(2 * np.abs(r)[:, None] + np.abs(d), axis=-1) * moved
-    sums = (n + k) * norm * sums + np.linalg.norm(P, axis=-1)[:, None] * moved
+    moved, both, changed = (np.sqrt(_dots(part, part)) for part in (p, s, d))
+    size, common = _dots(r, r)[:, None], np.matmul(np.abs(d), np.abs(r)[..., None])[..., 0]
+    whole = np.sqrt(4 * (size + common) + changed**2)  # ‖2|r| + |d|‖
+    sums = (n + k) * norm * (changed * both + whole * moved) + np.sqrt(_dots(P, P))[:, None] * moved
     entries = 4 * norm * e[:, None] * np.sqrt(n) * (moved + both * (changed > 0))
-    return [np.einsum("nik,nik->ni", p, s), 16 * EPS * sums + entries]
+    return [_dots(p, s), 16 * EPS * sums + entries]
+
+
+def _dots(x: Array, y: Array) -> Array:
+    """Return the inner products of the last axes."""
+    return np.asarray(np.einsum("...k,...k->...", x, y))
 
 
 def tied(gap: Array, tolerance: Array | float) -> BoolArray:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from unassuming._labels import is_missing
+
 _PLAIN_KINDS = "biufcmMUS"  # kinds of arrays that NumPy stores without pickling
 _SPARSE = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 _ROOM = 2**26  # bytes that a table may take whatever the size of the file
@@ -70,7 +72,7 @@ class Store:
         if array.dtype.kind in _PLAIN_KINDS:
             self.arrays[name] = array
             return {"array": name}
-        entries = [None if _missing(entry) else entry for entry in array.ravel().tolist()]
+        entries = [None if is_missing(entry) else entry for entry in array.ravel().tolist()]
         plain, possible = as_plain(entries)
         if not possible or array.dtype.kind != "O":
             raise _not_plain(what or name, next((e for e in entries if not as_plain(e)[1]), array))
@@ -226,11 +228,6 @@ def _sized(dtype: Any) -> bool:
     except TypeError:  # a type of pandas
         return False
     return plain.kind in "SUV" and plain.itemsize > 0
-
-
-def _missing(entry: Any) -> bool:
-    """Whether this is None, or a missing value of pandas. Not-a-number counts as a number."""
-    return entry is None or type(entry).__name__ in ("NAType", "NaTType")
 
 
 def _not_plain(name: str, value: Any) -> TypeError:

@@ -59,6 +59,7 @@ def reported(run, write):
         path = write(f"{name}.csv", table(name).to_csv(index=False))
         result = run("region", path, "--target", TARGETS[name], *options)
         assert result.exit_code == 0, result.stderr
+        assert ("only two values" in result.stderr) == (name in ("spector", "cancer"))
         return " ".join(result.stdout.split()), json.loads((OUT / "region.json").read_text())
 
     return report
@@ -88,17 +89,16 @@ def finite_or_explained(name, text, found):
     finite = np.isfinite(band["lower"]) & np.isfinite(band["upper"])
     assert finite[band["level"] == 0.5].all()
     if name == "longley":  # 7 coefficients of 16 rows
-        assert not finite[band["level"] == 0.9].any()
+        assert not finite[band["level"] > 0.9].any()
     else:
         assert finite.all()
         assert "inf" not in json.dumps(found["intervals"])
     assert len(set(band.groupby("level")["attained_level"].first())) == 2
     wide = band.pivot_table(index=band.groupby("level").cumcount(), columns="level")
-    assert (wide["lower"][0.9] <= wide["lower"][0.5]).all() or name == "longley"
+    assert (wide["lower"].iloc[:, 1] <= wide["lower"].iloc[:, 0]).all() or name == "longley"
     advice = text.split(" covers ", 1)[1]
     assert not PYTHON.findall(advice)
     assert "Model, chosen from the inputs alone: " in text
-    assert ("Caution" in text) == (name in ("spector", "cancer"))
 
 
 def pictures_show_the_numbers_of_the_tables(name, text, drawn, found):

@@ -66,8 +66,8 @@ def test_kernels_take_gamma_from_the_inputs_only(run, tables, write):
     X = people.drop(columns="y")
     model = make_pipeline(StandardScaler(), KernelRidge(kernel="rbf", gamma=1 / 3, alpha=1.0))
     region = ua.confidence_region(model, X, people["y"], m=20, random_state=0)
-    found = pd.read_csv(OUT / "band.csv").query("level == 0.9")
-    expected = region.band(X, level=0.9, norm_bound=20, method="joint")
+    found = pd.read_csv(OUT / "band.csv").query("level == 0.95")
+    expected = region.band(X, level=0.95, norm_bound=20, method="joint")
     np.testing.assert_allclose(found["upper"], expected.upper, rtol=1e-6)
     described = json.loads((OUT / "region.json").read_text())["description"][0]
     other = write("other.csv", people.assign(y=-7 * people["y"]).to_csv(index=False))
@@ -80,8 +80,8 @@ def test_the_json_says_what_was_assumed_and_found(run, tables):
     report(run, "people.csv", "--target", "y", "--features", "income,age", "--model", "ridge")
     found = json.loads((OUT / "region.json").read_text(encoding="utf-8"))
     assert found["features"] == ["income", "age"]
-    assert (found["rows"], found["m"], found["seed"]) == (40, 100, 0)
-    assert [entry["level"] for entry in found["bounded"]] == [0.9, 0.5]
+    assert (found["rows"], found["m"], found["seed"]) == (40, 128, 0)
+    assert [entry["level"] for entry in found["bounded"]] == [0.953125, 0.5]
     assert {entry["verdict"] for entry in found["bounded"]} == {"bounded"}
     assert list(found["estimate"]) == ["intercept", "income", "age"]
     for interval in found["intervals"]:
@@ -139,7 +139,7 @@ def test_inputs_without_a_value_do_not_hide_the_others(run, write):
     result = report(run, path, "--target", "y", *words)
     said = r"No value within the norm bound agrees with the data at \d+ of 200 inputs \(level"
     assert re.search(said, result.stdout)
-    assert re.search(r"0.9 .* partly empty +\d.* to \d", result.stdout)
+    assert re.search(r"0.95 .* partly empty +\d.* to \d", result.stdout)
     assert "It is infinite at some inputs" not in result.stdout
     assert (OUT / "band.png").exists()
 
@@ -198,7 +198,7 @@ def test_every_model_of_labels_gives_files(run, model):
 def test_trivial_bounds_are_called_so_in_the_table(run):
     words = ("--features", "a,b", "--model", "logistic", "--m", 20)
     result = report(run, "labels.csv", "--target", "label", *words)
-    rows = [line for line in result.stdout.splitlines() if line.startswith(("0.9 ", "0.5 "))]
+    rows = [line for line in result.stdout.splitlines() if line.startswith(("0.95 ", "0.5 "))]
     assert len(rows) == 2
     assert all("trivial" in row and "certified" not in row for row in rows)
     assert "No outer bound is known for logistic regression." in result.stdout

@@ -37,7 +37,7 @@ names = pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model).s
 
 @pytest.fixture(scope="module")
 def fitted():
-    return ua.ConfidenceClassifier(RidgeClassifier(0.5), m=20, random_state=0).fit(X, Y)
+    return ua.ConfidenceClassifier(RidgeClassifier(0.5), level=0.9, m=20, random_state=0).fit(X, Y)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
@@ -180,7 +180,7 @@ def test_it_may_end_a_pipeline_and_be_cross_validated():
     ("options", "y", "error", "message"),
     [
         ({"estimator": Ridge()}, Y, TypeError, r"is not a classifier.*ua\.ConfidenceRegressor"),
-        ({"level": 0.123}, Y, ValueError, "not admissible"),
+        ({"level": 0.995, "m": 100}, Y, ValueError, "level is too high"),
         ({}, np.arange(N) % 3, ValueError, "Only binary .* given 3 classes"),
         ({}, np.full(N, "a"), ValueError, "does not hold two classes.*classes="),
         ({}, TRUTH, ValueError, "Unknown label type"),
@@ -219,7 +219,7 @@ def test_the_undecided_zone_of_breast_cancer_shrinks_with_n_on_average():
         for n, shares in undecided.items():
             inputs, labels, *held_out = breast_cancer([1, 9], seed, n)
             others, truth = (part[:12] for part in held_out)
-            model = ua.ConfidenceClassifier(m=10, random_state=seed).fit(inputs, labels)
+            model = ua.ConfidenceClassifier(level=0.9, m=10, random_state=seed).fit(inputs, labels)
             kept = model.predict_set(others)
             one = kept.sum(axis=1) == 1
             shares.append((kept.sum(axis=1) == 2).mean())

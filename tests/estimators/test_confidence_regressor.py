@@ -45,7 +45,9 @@ names = pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model).s
 
 def fitted(model=None, **options):
     model = Ridge(0.5) if model is None else model
-    return ua.ConfidenceRegressor(model, **{"random_state": 0, **options}).fit(X, Y)
+    return ua.ConfidenceRegressor(
+        model, **{"level": 0.9, "m": 100, "random_state": 0, **options}
+    ).fit(X, Y)
 
 
 # --- conventions ----------------------------------------------------------------------------------
@@ -67,6 +69,7 @@ def checks(*models):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:y has only two values")
 @checks(None)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
@@ -74,6 +77,7 @@ def test_scikit_learn_conventions(estimator, check):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:y has only two values")
 @checks(
     KernelRidge(), Lasso(alpha=0.01), LinearRegression(), SVR(), ua.KernelLasso(), ua.KernelHuber()
 )
@@ -155,8 +159,8 @@ def test_a_model_without_known_bounds_gets_an_infinite_band_and_a_reason(model):
     model = fitted(model)
     np.testing.assert_array_equal(model.predict_band(NEW), [[-np.inf, np.inf]] * len(NEW))
     assert len(model.band_status_) > 40
-    with pytest.raises(ValueError, match="not admissible with m = 100"):
-        model.predict_band(NEW, level=0.123)
+    with pytest.raises(ValueError, match=r"expected at most 0\.99 with m = 100"):
+        model.predict_band(NEW, level=0.995)
 
 
 def test_the_status_before_any_band_is_that_of_the_training_inputs():
@@ -209,8 +213,8 @@ def test_without_a_region_for_varying_weights_predictions_remain(model):
 
 
 def test_a_mistake_with_weights_is_still_a_mistake():
-    with pytest.raises(ValueError, match="level is not admissible"):
-        ua.ConfidenceRegressor(Ridge(), level=0.123, m=100).fit(X, Y, sample_weight=WEIGHT)
+    with pytest.raises(ValueError, match="level is too high"):
+        ua.ConfidenceRegressor(Ridge(), level=0.995, m=100).fit(X, Y, sample_weight=WEIGHT)
     with pytest.raises(ValueError, match="m must be an integer"):
         ua.ConfidenceRegressor(Ridge(), m=1).fit(X, Y, sample_weight=WEIGHT)
 
@@ -288,7 +292,7 @@ def test_a_first_fit_that_fails_leaves_nothing_fitted(options):
     ("options", "message"),
     [
         ({"level": 90}, "level must be a number strictly between 0 and 1.*Pass 0.9"),
-        ({"level": 0.123}, "level is not admissible with m = 100"),
+        ({"level": 0.995, "m": 100}, r"level is too high: expected at most 0\.99 with m = 100"),
         ({"level": 90, "m": "all"}, "level must be a number strictly between 0 and 1"),
         ({"norm_bound": -1}, "norm_bound is out of range"),
     ],
@@ -339,7 +343,7 @@ def test_a_precomputed_kernel_is_cut_on_both_sides():
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_keep_their_names(library):
     frame = pytest.importorskip(library).DataFrame({"age": X[:, 0], "size": X[:, 1]})
-    model = ua.ConfidenceRegressor(Ridge(0.5), random_state=0, m=100).fit(frame, Y)
+    model = ua.ConfidenceRegressor(Ridge(0.5), level=0.9, random_state=0, m=100).fit(frame, Y)
     assert list(model.feature_names_in_) == ["age", "size"]
     assert model.n_features_in_ == 2
     assert model.region_.names == ["intercept", "age", "size"]
@@ -456,7 +460,7 @@ def test_what_a_pipeline_around_it_does_is_told(cls):
             TypeError,
             "needs y to be fitted",
         ),
-        ({"level": 0.123}, ValueError, "nearest admissible levels are 0.12 and 0.13"),
+        ({"level": 0.995, "m": 100}, ValueError, r"expected at most 0\.99 with m = 100"),
         ({"noise": "gaussian"}, ValueError, "not a known assumption"),
         ({"random_state": "x"}, ValueError, "not a valid seed"),
     ],

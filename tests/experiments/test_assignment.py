@@ -291,7 +291,7 @@ BAD = {
         r"given 3 \(0, 1, 2\).*two treatments at a time",
     ),
     "missing treatment": ({"treatment": [0, 1, np.nan, 1, 0, 1]}, "treatment has a missing value"),
-    "missing label": ({"strata": ["a", None] * 3}, "strata has a missing value.*at row 1"),
+    "missing label": ({"strata": ["a", None] * 3}, "strata has a missing label.*at row 1"),
     "NaN": ({"y": [1, 2, np.nan, 3, 4, 5]}, "y has missing or infinite values"),
     "table": ({"y": np.ones((6, 2))}, "y is not a vector of outcomes"),
     "short treatment": ({"treatment": [0, 1]}, "treatment has the wrong length: expected 6"),
@@ -309,7 +309,7 @@ BAD = {
     "effect": ({"effect": np.nan}, "effect is not a number"),
     "level": ({"level": 95}, "level must be a number strictly between 0 and 1"),
     "m": ({"m": 1}, "m must be an integer of at least 2"),
-    "inadmissible": ({"m": 30, "level": 0.95}, "level is not admissible with m = 30"),
+    "too high": ({"m": 30, "level": 0.97}, "level is too high: expected at most 0.96"),
     "too few": (
         {"treatment": [0, 0, 0, 1, 1, 1], "clusters": [0, 0, 0, 1, 1, 1]},
         "too few assign",

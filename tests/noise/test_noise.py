@@ -452,7 +452,7 @@ def test_unknown_names_are_refused_with_the_known_ones(unknown):
         as_noise(unknown)
 
 
-@pytest.mark.parametrize("blocks", [[0.5, 1.5], [[0, 1], [1, 0]], 3])
+@pytest.mark.parametrize("blocks", [[[0, 1], [1, 0]], 3])
 def test_blocks_must_be_one_label_for_each_row(blocks):
     with pytest.raises(ValueError, match="blocks must be one label"):
         BlockSymmetric(blocks)

@@ -35,7 +35,7 @@ def weights(n, seed=5):
 
 
 def region_of(model, X, y, **options):
-    return ua.confidence_region(model, X, y, **{"random_state": 0, **options})
+    return ua.confidence_region(model, X, y, **{"m": 100, "random_state": 0, **options})
 
 
 def own_coefficients(fitted, n):

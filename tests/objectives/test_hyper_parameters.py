@@ -46,7 +46,8 @@ def test_ridge_classifier_is_ridge_on_labels_of_plus_and_minus_one(fit_intercept
     labels = np.where(y > 0, "b", "a")
     model = RidgeClassifier(3.0, fit_intercept=fit_intercept)
     classifier = region_of(model, X, labels)
-    ridge = region_of(Ridge(3.0, fit_intercept=fit_intercept), X, np.where(y > 0, 1.0, -1.0))
+    with pytest.warns(UserWarning, match="y has only two values, -1 and 1"):
+        ridge = region_of(Ridge(3.0, fit_intercept=fit_intercept), X, np.where(y > 0, 1.0, -1.0))
     np.testing.assert_allclose(classifier.estimate, ridge.estimate, rtol=1e-12)
 
 

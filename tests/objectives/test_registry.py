@@ -61,7 +61,7 @@ def register_absolute_ridge(objective=PinballLike):
 
 
 def region_of(model, X, y, **options):
-    return ua.confidence_region(model, X, y, **{"random_state": 0, **options})
+    return ua.confidence_region(model, X, y, **{"m": 100, "random_state": 0, **options})
 
 
 def test_statistics_of_ones_own_objective_are_the_squared_norms_of_its_gradients():

@@ -64,7 +64,8 @@ def test_predicted_half_widths_are_near_the_measured_ones(name):
     n = len(X)
     weight = np.where(np.arange(n) % 3 == 0, 9.0, 1.0) if name == "weights" else np.ones(n)
     alphas = [100 * (scale / B) ** 2]
-    plan = ua.plan(model, X, norm_bound=B, noise_scale=scale, alphas=alphas, sample_weight=weight)
+    given = {"norm_bound": B, "noise_scale": scale, "level": 0.9}
+    plan = ua.plan(model, X, **given, alphas=alphas, sample_weight=weight)
     predicted = {
         kind: min(
             one.half_width
@@ -81,7 +82,7 @@ def test_predicted_half_widths_are_near_the_measured_ones(name):
         )
         for kind, options in METHODS.items():
             given = {**options, "noise_scale": scale} if options else {}
-            band = region.band(plan.setting.inputs, norm_bound=B, **given)
+            band = region.band(plan.setting.inputs, level=0.9, norm_bound=B, **given)
             measured[kind].append(np.median(band.upper - band.lower) / 2)
     for kind, widths in measured.items():
         assert predicted[kind] == pytest.approx(np.median(widths), rel=0.15), kind

@@ -37,7 +37,7 @@ def line():
 
 def test_bounds_are_those_of_the_region_in_the_order_of_the_feature(spline):
     shuffled = np.array([[7.0], [1.0], [4.0]])
-    data = ua.plots.band_data(spline, shuffled, levels=[0.9, 0.5])
+    data = ua.plots.band_data(spline, shuffled, levels=[0.9, 0.5], method="joint")
     for level in (0.5, 0.9):
         band = spline.band(np.sort(shuffled, axis=0), level=level, method="joint")
         assert data.x.tolist() == [1.0, 4.0, 7.0]
@@ -84,10 +84,13 @@ def test_rows_of_weight_zero_are_not_among_the_data():
     np.testing.assert_array_equal(data.observed_y, Y[5:])
 
 
-def test_the_levels_are_those_used():
+def test_the_levels_are_those_asked_for_and_the_bounds_those_attained():
     few = ua.confidence_region(LinearRegression(), X[::8], Y[::8], m="all", random_state=0)
-    data = ua.plots.band_data(few, levels=[0.8])
-    assert list(data.lower) == [float(few.level(0.8))] != [0.8]
+    attained = float(few.level(0.8))
+    data = ua.plots.band_data(few, levels=[0.8], method="joint")
+    assert list(data.lower) == [0.8] != [attained]
+    same = ua.plots.band_data(few, levels=[attained], method="joint")
+    np.testing.assert_array_equal(data.lower[0.8], same.lower[attained])
 
 
 def test_two_features_are_no_band():
@@ -154,7 +157,7 @@ def test_membership_flips_at_the_boundary(line, level):
 def test_the_outer_ellipse_holds_the_boundary_and_is_the_ellipsoid(line):
     data = ua.plots.coefficients_data(line, levels=[0.9], rays=40)
     ellipsoid = line.ellipsoid(0.9)
-    assert ellipsoid.contains(data.boundary[0.9], level=0.9).all()
+    assert ellipsoid.contains(data.boundary[0.9]).all()
     away = data.ellipses[0.9] - ellipsoid.center
     size = np.einsum("kj,jl,kl->k", away, ellipsoid.matrix, away)
     np.testing.assert_allclose(size, ellipsoid.squared_radius, rtol=1e-9)

@@ -202,9 +202,8 @@ def test_every_outline_lies_inside_the_picture():
     title, entries = legend(ax)
     assert "Exact boundary" in title
     assert {
-        "10 % region",
         "50 % region",
-        "90 % region",
+        "95 % region",
         "outer ellipses",
         "estimate",
         "truth",

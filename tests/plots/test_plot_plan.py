@@ -12,7 +12,8 @@ import unassuming as ua
 def plan():
     X = np.linspace(0, 10, 40)[:, None]
     model = KernelRidge(kernel="rbf", gamma=0.1)
-    return ua.plan(model, X, norm_bound=60, noise_scale=0.7, alphas=[0.01, 0.1, 1.0], rows=[20])
+    given = {"norm_bound": 60, "noise_scale": 0.7, "level": 0.9}
+    return ua.plan(model, X, **given, alphas=[0.01, 0.1, 1.0], rows=[20])
 
 
 @pytest.mark.slow

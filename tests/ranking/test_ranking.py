@@ -41,7 +41,7 @@ def admissible(draw, largest=2_000):
 def test_every_admissible_level_survives_the_way_through_a_float(qm):
     q, m = qm
     for p in (1 - q / m, (m - q) / m, float(Level(q, m)), Fraction(m - q, m)):
-        assert Level.exactly(p, m) == Level(q, m)
+        assert Level.at_least(p, m) == Level(q, m)
         assert Level.at_least(p, m) == Level(q, m)
 
 
@@ -57,7 +57,7 @@ def test_a_level_is_the_number_one_minus_q_over_m(qm):
     [(0.95, 100, 5), (0.9, 100, 10), (0.29, 100, 71), (1 / 3, 3, 2), (2 / 3, 3, 1), (0.5, 2, 1)],
 )
 def test_levels_that_floats_cannot_hold_are_recognised(p, m, q):
-    assert Level.exactly(p, m) == Level(q, m)
+    assert Level.at_least(p, m) == Level(q, m)
 
 
 @given(st.floats(0.001, 0.999), st.integers(2, 500))
@@ -69,80 +69,35 @@ def test_at_least_gives_the_smallest_admissible_level_that_is_not_below(p, m):
         found = Level.at_least(p, m)
         assert Fraction(found.m - found.q, found.m) == min(admissible_levels)
     else:
-        with pytest.raises(ValueError, match="higher than"):
+        with pytest.raises(ValueError, match="level is too high"):
             Level.at_least(p, m)
 
 
 @given(st.integers(1, 999), st.integers(2, 400))
-def test_a_level_off_the_grid_is_refused_and_one_on_it_is_not(thousandths, m):
-    p = thousandths / 1000
-    if (thousandths * m) % 1000 == 0:
-        assert Level.exactly(p, m).largest_rank == thousandths * m // 1000
-    else:
-        with pytest.raises(ValueError, match="not admissible"):
-            Level.exactly(p, m)
-
-
-def advice(p, m):
-    """The levels and the m that the message names."""
-    with pytest.raises(ValueError, match="not admissible") as refusal:
-        Level.exactly(p, m)
-    message = str(refusal.value)
-    named = re.search(
-        r"nearest admissible level(?: is|s are) (.*); the smallest m .* is (\d+)\.", message
-    )
-    return [float(level) for level in named[1].split(" and ")], int(named[2])
-
-
-@given(st.integers(1, 999), st.integers(2, 400))
-def test_the_refusal_names_the_neighbours_and_the_smallest_m(thousandths, m):
+def test_a_level_above_all_names_the_highest_one_and_the_smallest_m(thousandths, m):
     p = Fraction(thousandths, 1000)
-    if p * m == int(p * m):
+    if p <= Fraction(m - 1, m):
+        assert Level.at_least(float(p), m).largest_rank >= p * m
         return
-    grid = [Fraction(k, m) for k in range(1, m)]
-    neighbours = {max((g for g in grid if g < p), default=grid[0])}
-    neighbours |= {min((g for g in grid if g > p), default=grid[-1])}
-    nearest, smallest = advice(float(p), m)
-    assert nearest == pytest.approx([float(g) for g in sorted(neighbours)], rel=0, abs=1e-9)
-    assert [Level.exactly(level, m).q / m for level in nearest] == [
-        float(1 - g) for g in sorted(neighbours)
-    ]
-    assert smallest == p.denominator
-
-
-@pytest.mark.slow
-@given(st.floats(0.001, 0.999), st.integers(2, 400))
-@settings(max_examples=150)
-def test_the_levels_and_the_m_that_a_refusal_names_are_accepted(p, m):
-    try:
-        Level.exactly(p, m)
-    except ValueError:
-        nearest, smallest = advice(p, m)
-        for level in nearest:
-            Level.exactly(level, m)
-        Level.exactly(p, smallest)
-
-
-@pytest.mark.parametrize("p", [0.3333333, 0.50000001])
-def test_the_m_that_is_advised_is_not_the_one_just_refused(p):
-    m = Fraction(p).limit_denominator(10).denominator
-    _, smallest = advice(p, m)
-    assert smallest != m
-    Level.exactly(p, smallest)
+    with pytest.raises(ValueError, match="level is too high") as refusal:
+        Level.at_least(float(p), m)
+    said = re.search(r"Pass level=(\S+); \S+ takes m=(\d+) or more", str(refusal.value))
+    assert Level.at_least(float(said[1]), m) == Level(1, m)
+    smallest = int(said[2])
+    assert Level.at_least(float(p), smallest) == Level(1, smallest)
+    assert Fraction(smallest - 2, smallest - 1) < p
 
 
 @pytest.mark.parametrize("p", [0, 1, 0.0, 1.0, -0.1, 1.5, np.nan, np.inf, True, "0.9", None, 0.9j])
 def test_what_is_no_level_is_refused(p):
-    for read in (Level.exactly, Level.at_least):
-        with pytest.raises(ValueError, match="strictly between 0 and 1"):
-            read(p, 100)
+    with pytest.raises(ValueError, match="strictly between 0 and 1"):
+        Level.at_least(p, 100)
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_levels_may_be_numpy_numbers(kind):
-    assert Level.exactly(kind(0.75), 4) == Level(1, 4)
-    with pytest.raises(ValueError, match="not admissible"):
-        Level.exactly(kind(0.75), 10)
+    assert Level.at_least(kind(0.75), 4) == Level(1, 4)
+    assert Level.at_least(kind(0.75), 10) == Level(2, 10)
 
 
 @pytest.mark.parametrize("m", [2, 100, np.int64(7), np.uint8(3)])
@@ -179,41 +134,11 @@ def test_conservative_ties_put_the_candidate_first_and_draw_nothing():
     assert rng.integers(2**63) == np.random.default_rng(0).integers(2**63)
 
 
-@pytest.mark.parametrize("ties", ["against", "", None, 1, np.array(["random", "favour"])])
+@pytest.mark.parametrize("ties", ["favour", "", None, 1, np.array(["random", "favour"])])
 def test_unknown_rules_for_ties_are_refused(ties):
     for read in (check_ties, lambda ties: draw_tie_order(4, ties, np.random.default_rng(0))):
         with pytest.raises(ValueError, match=r"'random' .* or 'conservative'"):
             read(ties)
-
-
-FORMER_NAME = "ties='favour' is deprecated .* Pass ties='conservative'"
-
-
-def test_the_former_name_of_conservative_ties_warns_and_means_the_same():
-    with pytest.warns(DeprecationWarning, match=FORMER_NAME) as caught:
-        assert check_ties("favour") == "conservative"
-    assert caught[0].filename == __file__
-    with pytest.warns(DeprecationWarning, match=FORMER_NAME):
-        former = draw_tie_order(10, "favour", np.random.default_rng(0))
-    assert (former == draw_tie_order(10, "conservative", np.random.default_rng(0))).all()
-
-
-def test_the_former_name_from_a_file_does_not_warn():
-    assert check_ties("favour", warn=False) == "conservative"  # a warning would be an error here
-    assert [check_ties(ties, warn=False) for ties in ua.ranking.TIES] == list(ua.ranking.TIES)
-
-
-@pytest.mark.parametrize("estimator", [Ridge(), SVR()])
-def test_the_former_name_warns_at_the_line_of_the_user_and_gives_the_same_region(estimator):
-    X, y, _ = ua.datasets.linear(n=12, d=2, noise="binomial", random_state=0)
-    options = {"noise": "symmetric", "m": 20, "random_state": 0}
-    region = ua.confidence_region(estimator, X, y, ties="conservative", **options)
-    with pytest.warns(DeprecationWarning, match=FORMER_NAME) as caught:
-        former = ua.confidence_region(estimator, X, y, ties="favour", **options)
-    assert {warning.filename for warning in caught} == {__file__}
-    assert (former.tie_order == region.tie_order).all()
-    candidates = region.estimate + np.random.default_rng(1).normal(size=(50, region.objective.d))
-    assert (former.rank(candidates) == region.rank(candidates)).all()
 
 
 # --- ranks against the definition ------------------------------------------------------------
@@ -299,7 +224,7 @@ def test_outcome_in_words():
     assert repr(inside) == "RankTest(rank=37, m=100, pvalue=0.64, smallest_level=0.37)"
     outside = RankTest(rank=100, m=100, statistics=np.zeros(100), caveat="Read with care.")
     assert str(outside) == (
-        "Rank 100 of 100, p-value 0.01: outside every region, up to level 0.99. Read with care."
+        "Rank 100 of 100, p-value <= 0.01: outside every region, up to level 0.99. Read with care."
     )
     assert repr(outside).endswith("smallest_level=1, caveat='Read with care.')")
 
@@ -526,33 +451,28 @@ def test_ties_of_exact_arithmetic_are_ties_and_no_others(alpha, noise, m):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_level_in_single_precision_is_the_one_that_was_meant(m, dtype):
     for k in range(1, m, max(1, m // 50)):
-        assert Level.exactly(dtype(k / m), m) == Level(m - k, m)
         assert Level.at_least(dtype(k / m), m) == Level(m - k, m)
-        assert Level.exactly(np.array(k / m, dtype=dtype), m) == Level(m - k, m)
+        assert Level.at_least(np.array(k / m, dtype=dtype), m) == Level(m - k, m)
 
 
 def test_single_precision_does_not_admit_what_is_not_a_level():
-    with pytest.raises(ValueError, match=r"given 0\.905\. The nearest admissible levels are 0\.9 "):
-        Level.exactly(np.float32(0.905), 100)
+    assert Level.at_least(np.float32(0.905), 100) == Level(9, 100)
+    with pytest.raises(ValueError, match=r"expected at most 0\.99 .* given 0\.995\. "):
+        Level.at_least(np.float32(0.995), 100)
 
 
 @pytest.mark.parametrize("level", [90, 95.0, np.int64(50)])
 def test_a_percentage_is_asked_whether_it_is_one(level):
     with pytest.raises(ValueError, match=rf"Pass {level / 100:g} if {level:g} percent was meant\."):
-        Level.exactly(level, 100)
+        Level.at_least(level, 100)
 
 
 @pytest.mark.parametrize("level", [100, 1.5, -90])
 def test_what_can_be_no_percentage_is_not_taken_for_one(level):
     with pytest.raises(ValueError, match=r"Pass e\.g\. 0\.9\."):
-        Level.exactly(level, 100)
-
-
-def test_one_nearest_level_is_no_plural():
-    with pytest.raises(ValueError, match=r"The nearest admissible level is 0\.99; "):
-        Level.exactly(0.9999, 100)
+        Level.at_least(level, 100)
 
 
 def test_several_levels_where_one_is_needed_are_told_so():
     with pytest.raises(ValueError, match=r"must be one number .*given \[0\.5, 0\.9\]\. Pass one"):
-        Level.exactly([0.5, 0.9], 100)
+        Level.at_least([0.5, 0.9], 100)

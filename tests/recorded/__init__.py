@@ -1,4 +1,4 @@
-"""Answers on 75 ordinary problems, with everything that they are answers to.
+"""Answers on 82 ordinary problems, with everything that they are answers to.
 
 ``problems.npz`` holds the data, the transformations themselves (signs, permutations, rotations,
 uniform numbers), the tie order, the candidates and their ranks; ``problems.json`` the models, the
@@ -46,15 +46,6 @@ CLASSES = {
         *(ua.KernelLasso, ua.KernelHuber, ua.LSSVC, ua.ARX, ua.InstrumentalRegression),
     )
 }
-
-WORDS = {
-    "hypothesis": "test_functional",
-    "cell_weights": "weights",
-    "cell_estimate": "estimator",
-    "mean": "least squares",
-    "median": "least absolute deviations",
-}
-"""What the library calls the words of the record; nothing else here depends on these names."""
 
 DECLARED = ("restrict", "units", "sign_units", "swap_blocks", "separable", "spherical")
 """What a class of noise declares besides the transformations it draws."""
@@ -161,8 +152,8 @@ class Problem:
 
     def ranks(self, tie_order):
         """The ranks of the candidates for any tie order π."""
-        ties = self.tied & (tie_order[1:] < tie_order[0])
-        return np.where(self.arrays["admitted"], 1 + (self.less | ties).sum(-1), M)
+        before = self.less | (self.tied & (tie_order[1:] < tie_order[0]))
+        return np.where(self.arrays["admitted"], 1 + before.sum(axis=-1), M)
 
     @property
     def less(self):
@@ -187,8 +178,12 @@ def problems():
     return found
 
 
-def ask(region, question, words=WORDS):
-    """The answer of a region to a question, as a dictionary of numbers and lists."""
+def ask(region, question, words=None):
+    """The answer of a region to a question, as a dictionary of numbers and lists.
+
+    ``words`` are other names that a library has for options, their values and `hypothesis`.
+    """
+    words = words or {}
     given = {k: v for k, v in question.items() if k not in ("ask", "answer", "options")}
     options = {
         words.get(k, k): words.get(v, v) if isinstance(v, str) else v
@@ -252,7 +247,7 @@ def _summary(region, level, words, **options):
 
 
 def _hypothesis(region, functional, value, level, words, **options):
-    test = getattr(region, words["hypothesis"])
+    test = getattr(region, words.get("hypothesis", "hypothesis"))
     return {"pvalue": test(np.array(functional), value, level=level, **options).pvalue}
 
 

@@ -225,13 +225,15 @@ KINDS = {
 # --- ranks -------------------------------------------------------------------------------------
 
 
-def ranks(problem):
-    """The ranks of the candidates of a problem."""
-    a, tie_order = problem.arrays["candidates"], problem.arrays["tie_order"]
+def order(problem):
+    """Which Z_i are less than Z_0 and which are equal, for the candidates that are possible."""
+    a, m = problem.arrays["candidates"], len(problem.arrays["tie_order"])
     simulated = type(problem.estimator).__name__ == "ARX"
     found = simulated_gaps(problem, a) if simulated else gradient_gaps(problem, a)
     gap, tolerance, possible = found
-    return np.where(possible, 1 + precedes(gap, tolerance, tie_order).sum(axis=-1), len(tie_order))
+    last, first = np.arange(m), np.roll(np.arange(m), 1)  # where ties are decided either way
+    less, both = (precedes(gap, tolerance, pi) for pi in (last, first))
+    return less, both & ~less, possible
 
 
 def gradient_gaps(problem, a):

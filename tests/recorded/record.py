@@ -81,6 +81,13 @@ def whole(n, seed, most=1):
     return X.astype(float), X @ [1.0, 2.0] + rng.integers(-2, 3, n)
 
 
+def dummy(n, seed):
+    """Two groups, and outputs in tenths."""
+    rng = np.random.default_rng(seed)
+    x = np.arange(n) % 3 == 0
+    return x[:, None].astype(float), np.round(0.4 * x + 0.3 * rng.laplace(size=n), 1)
+
+
 def coarse(n, d, seed, digits=1):
     """Rounded normal columns and Laplace noise."""
     rng = np.random.default_rng(seed)
@@ -312,6 +319,21 @@ def instrumental():
     yield "rotations", iv, instruments(12, 45), SPHERE
 
 
+def ties():
+    """Statistics that depend on few sums of tenths."""
+    yield "permutations", OLS, dummy(15, 48), E
+    yield "signs and permutations", OLS, dummy(14, 49), SE
+    yield "ridge", RIDGE["0.5"], dummy(16, 50), E
+    yield "LASSO", model("Lasso", alpha=0.1), dummy(13, 51), E
+
+
+def rotated():
+    """Losses with kinks, whose derivative does not commute with rotations."""
+    yield "Huber", model("HuberRegressor", epsilon=1.5), coarse(12, 2, 52), SPHERE
+    yield "kernel Huber", model("KernelHuber", alpha=0.5, delta=0.3, **RBF), curve(10, 53), SPHERE
+    yield "SVR", model("SVR", C=1.0, epsilon=0.1, **RBF), curve(10, 54), SPHERE
+
+
 FAMILIES = {
     "least squares": linear,
     "ridge": ridge,
@@ -328,6 +350,8 @@ FAMILIES = {
     "labels": labels,
     "ARX": systems,
     "instruments": instrumental,
+    "ties": ties,
+    "rotations": rotated,
 }
 
 
@@ -432,7 +456,7 @@ def questions(region, problem, rng):
     f = region.objective.fitted(c[None] + 0.1 * u[:1])[0]
     yield {"ask": "test", "values": rounded(np.clip(f, -0.9, 0.9) if label else f, 4).tolist()}
     if name != "HuberRegressor":  # its lines are followed on a grid, for seconds
-        yield {"ask": "reach", "directions": u[:3].tolist()}
+        yield {"ask": "reach", "directions": u[: 1 if label else 3].tolist()}
     yield from _lines(u, c, d)
     inputs = inputs_of(problem.arrays["X"], rng)
     joint = {"level": LEVEL, "simultaneous": True, "method": "joint"}

@@ -102,9 +102,9 @@ def test_a_search_from_outside_the_ball_is_refused_before_any_work(model, monkey
         raise AssertionError("bounds were computed first")
 
     monkeypatch.setattr(type(region.shape), "bounds", worked)
-    for ask in (lambda **k: region.band(X[:2], **k), lambda **k: region.interval(**k)):
+    for ask in (lambda **k: region.band(X[:2], **k), region.interval):
         with pytest.raises(ua.NotAvailable, match=r"leave out inner=True") as caught:
-            ask(norm_bound=low, inner=True)
+            ask(simultaneous=True, norm_bound=low, inner=True)
     monkeypatch.undo()
     named = float(re.search(r"pass norm_bound=([\d.e+]+) or more", str(caught.value))[1])
     assert named == pytest.approx(region.suggest_norm_bound() / 2, rel=2e-5)

@@ -330,7 +330,7 @@ def test_crossings_agree_with_a_dense_scan():
         found = ((t[:, None] >= spans[:, 0]) & (t[:, None] <= spans[:, 1])).any(axis=1)
         ends = np.abs(t[:, None] - spans.ravel()).min(axis=1) < 1e-9
         assert (found == inside)[~ends].all()
-        assert region.reach(direction) == pytest.approx(spans[spans[:, 1] > 0][0, 1])
+        assert region.reach(direction, level=0.9) == pytest.approx(spans[spans[:, 1] > 0][0, 1])
 
 
 @pytest.mark.slow

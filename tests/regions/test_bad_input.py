@@ -33,7 +33,7 @@ GAUSS = np.exp(-((GRID - GRID.T) ** 2))
 
 def region_of(model=None, inputs=X, y=Y, **options):
     model = Ridge(alpha=0.3) if model is None else model
-    return ua.confidence_region(model, inputs, y, **{"random_state": 0, **options})
+    return ua.confidence_region(model, inputs, y, **{"m": 100, "random_state": 0, **options})
 
 
 def with_entry(array, index, value):
@@ -272,27 +272,25 @@ def test_a_level_outside_the_unit_interval_is_refused(level):
 
 
 @pytest.mark.parametrize(
-    ("level", "nearest", "m"),
-    [
-        (0.905, "0.9 and 0.91", 200),
-        (0.9999, "0.99", 10_000),
-        (0.001, "0.01", 1000),
-        (1 / 3, "0.33 and 0.34", 3),
-    ],
+    ("level", "m", "rows"), [(0.9999, 10_000, 15), (0.995, 200, 9), (0.9901, 102, 8)]
 )
-def test_a_level_that_m_cannot_represent_is_told_the_nearest_ones(level, nearest, m):
+def test_a_level_above_all_is_told_the_highest_one(level, m, rows):
     assert_refused(
         lambda: region_of().contains(np.zeros(3), level=level),
         ValueError,
-        rf"not admissible with m = 100: expected a multiple of 1/m .*given {level!r}\. "
-        rf"The nearest admissible levels? (are|is) {nearest}; the smallest m that allows "
-        rf"{level!r} is {m}\.",
+        rf"level is too high: expected at most 0\.99 with m = 100 statistics, given {level!r}\. "
+        rf"Pass level=0\.99; {level!r} takes m={m} or more, and with signs at least {rows} rows",
     )
 
 
+@pytest.mark.parametrize(("level", "attained"), [(0.905, 0.91), (0.001, 0.01), (1 / 3, 0.34)])
+def test_any_other_level_is_rounded_up(level, attained):
+    assert float(region_of().level(level)) == attained
+
+
 def test_one_bad_level_among_several_is_the_one_named():
-    with pytest.raises(ValueError, match=r"not admissible.*given 0\.905"):
-        region_of().contains(np.zeros(3), level=[0.5, 0.905])
+    with pytest.raises(ValueError, match=r"too high.*given 0\.995"):
+        region_of().contains(np.zeros(3), level=[0.5, 0.995])
 
 
 def test_a_level_may_be_any_real_number_type():
@@ -302,12 +300,12 @@ def test_a_level_may_be_any_real_number_type():
     assert region.contains(np.zeros(3), level=np.array(0.5)) == expected
 
 
-@pytest.mark.parametrize("m", [1, 0, -3, 2.5, 100.0, "all", True, None], ids=repr)
+@pytest.mark.parametrize("m", [1, 0, -3, 2.5, 100.0, "group", True, None], ids=repr)
 def test_m_must_be_an_integer_of_at_least_two(m):
     assert_refused(
         lambda: region_of(m=m),
         ValueError,
-        rf"^m must be an integer of at least 2, or 'all', given {m!r}\. Pass e\.g\. m=100",
+        rf"^m must be an integer of at least 2, or 'all', given {m!r}\. Leave it out for 128",
     )
 
 
@@ -616,7 +614,7 @@ def test_huber_needs_epsilon_above_one_from_the_start(epsilon):
 
 
 def test_a_candidate_through_too_many_points_has_no_scale():
-    y = np.array([0.0] * 6 + [1.0] * 6)
+    y = np.array([0.0] * 6 + [1.0] * 5 + [2.0])
     region = region_of(HuberRegressor(), y=y)
     assert_refused(
         lambda: region.rank(np.zeros(3)),

@@ -23,7 +23,7 @@ SEVERAL = TRUTH + 0.5 * RNG.normal(size=(60, 3))  # enough for the fast path
 
 def region_of(model=None, inputs=X, y=Y, **options):
     model = Ridge(alpha=0.3) if model is None else model
-    return ua.confidence_region(model, inputs, y, **{"random_state": 0, **options})
+    return ua.confidence_region(model, inputs, y, **{"m": 100, "random_state": 0, **options})
 
 
 def plane(inputs):

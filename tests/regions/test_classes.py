@@ -17,7 +17,9 @@ Y = np.where(RNG.uniform(size=N) < 0.5, "no", "yes")
 
 
 def region_of(y, model=None, **options):
-    return ua.confidence_region(model or RidgeClassifier(), X, y, **{"random_state": 0, **options})
+    return ua.confidence_region(
+        model or RidgeClassifier(), X, y, **{"m": 100, "random_state": 0, **options}
+    )
 
 
 @pytest.mark.parametrize(

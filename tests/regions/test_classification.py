@@ -52,7 +52,7 @@ def truth(X):
 
 
 def region_of(model, X, y, **options):
-    return ua.confidence_region(model, X, y, **{"random_state": 0, **options})
+    return ua.confidence_region(model, X, y, **{"m": 100, "random_state": 0, **options})
 
 
 # --- labels ---------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ def test_the_same_seed_builds_the_same_region(name, noise):
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_another_seed_builds_another_region(noise):
-    one, other = (build("Ridge", noise, random_state=seed) for seed in (0, 1))
+    one, other = (build("Ridge", noise, m=100, random_state=seed) for seed in (0, 1))
     r = np.arange(1.0, N + 1)
     assert (one.perturbations.apply(r) != other.perturbations.apply(r)).any()
     assert (one.tie_order != other.tie_order).any()
@@ -148,7 +148,7 @@ def test_no_other_source_of_randomness_is_accepted(wrong):
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_what_is_drawn_does_not_depend_on_the_outputs_or_the_model(noise):
-    one = build("Ridge", noise)
+    one = build("Ridge", noise, m=100)
     other = ua.confidence_region(
         ua.KernelLasso(**KERNEL), X + 1, Y**3, noise=NOISES[noise], random_state=0, m=100
     )
@@ -347,7 +347,7 @@ from peak_memory import peak_memory
 X, y, _ = ua.datasets.sine(n=20, random_state=0)
 svr, ridge = SVR(gamma=2.0), KernelRidge(kernel="rbf", gamma=2.0, alpha=2.0)
 for estimator, count in ((svr, 20_000), (ridge, 500_000)):
-    region = ua.confidence_region(estimator, X, y, random_state=0)
+    region = ua.confidence_region(estimator, X, y, m=100, random_state=0)
     d = region.objective.d
     a = np.random.default_rng(0).normal(size=(count, d))
     a *= np.random.default_rng(1).uniform(0, 2, size=(count, 1))

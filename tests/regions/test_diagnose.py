@@ -30,7 +30,7 @@ TRUTH = X @ [1.0, -1.0]
 def diagnose(noise_terms, model=None, noise="symmetric", **options):
     model = LinearRegression() if model is None else model
     y = TRUTH + noise_terms
-    options = {"random_state": 0, **options}
+    options = {"m": 100, "random_state": 0, **options}
     return ua.confidence_region(model, X, y, noise=noise, **options).diagnose()
 
 

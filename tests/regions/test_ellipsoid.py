@@ -202,7 +202,7 @@ def test_the_boundary_lies_inside(region):
     for level, ellipsoid in region.ellipsoid([0.1, 0.5, 0.75, 0.9, 0.95]).items():
         t = region.reach(u, level)
         inside = np.isfinite(t)
-        assert ellipsoid.contains(region.estimate + t[inside, None] * u[inside], level=0.9).all()
+        assert ellipsoid.contains(region.estimate + t[inside, None] * u[inside]).all()
         if np.isfinite(ellipsoid.squared_radius):
             assert inside.all()
         if np.isfinite(ellipsoid.squared_radius) and region.objective.d <= 3:
@@ -263,9 +263,9 @@ def test_contains_is_the_quadratic_form(weighted):
     ellipsoid, H, fit = weighted
     u = np.random.default_rng(0).normal(size=(50, 3))
     t = np.sqrt(ellipsoid.squared_radius / np.einsum("nj,jk,nk->n", u, H, u))[:, None]
-    assert ellipsoid.contains(fit + (1 - 1e-9) * t * u, level=0.9).all()
-    assert not ellipsoid.contains(fit + (1 + 1e-9) * t * u, level=0.9).any()
-    assert ellipsoid.contains(ellipsoid.center, level=0.9) is True
+    assert ellipsoid.contains(fit + (1 - 1e-9) * t * u).all()
+    assert not ellipsoid.contains(fit + (1 + 1e-9) * t * u).any()
+    assert ellipsoid.contains(ellipsoid.center) is True
 
 
 def test_axes_are_conjugate_half_axes_longest_first(weighted):
@@ -311,7 +311,7 @@ def test_volume_by_formula_and_by_monte_carlo(weighted):
     box = np.array([ellipsoid.project(g) for g in np.eye(3)])
     points = np.random.default_rng(2).uniform(*box.T, size=(20_000, 3))
     share = volume / np.prod(box[:, 1] - box[:, 0])
-    hits = int(ellipsoid.contains(points, level=0.9).sum())
+    hits = int(ellipsoid.contains(points).sum())
     assert binom.ppf(5e-7, 20_000, share) <= hits <= binom.isf(5e-7, 20_000, share)
 
 
@@ -334,7 +334,7 @@ def test_directions_that_no_fitted_value_sees_are_unbounded():
     hidden = np.array([1.0] + [-1.0] * (region.objective.d - 1))  # the basis sums to one
     assert np.abs(region.objective.design.matrix @ hidden).max() < 1e-12
     assert np.isfinite(e.squared_radius)
-    assert e.contains(region.estimate + 1e3 * hidden, level=0.9)
+    assert e.contains(region.estimate + 1e3 * hidden)
     assert e.project(hidden) == (-np.inf, np.inf)
     low, high = e.project(region.objective.design.matrix[0])
     assert -np.inf < low < high < np.inf
@@ -350,7 +350,7 @@ def test_unbounded_ellipsoids_say_so():
     e = region.ellipsoid(0.9)
     assert e.squared_radius == np.inf
     assert e.volume() == np.inf
-    assert e.contains(1e9 * np.ones(12), level=0.9)
+    assert e.contains(1e9 * np.ones(12))
     assert e.project(np.ones(12)) == (-np.inf, np.inf)
     assert "no finite bound" in str(e)
     assert "norm_bound" in e.reason
@@ -368,7 +368,7 @@ def test_bounded_regions_made_of_cylinders_are_not_certified():
     assert "may be bounded" in str(e)
 
 
-@pytest.mark.parametrize("alpha", [1.0, 1e-10])
+@pytest.mark.parametrize("alpha", [1.0, 1e-7])
 def test_nearly_singular_kernels_never_get_a_finite_radius(alpha):
     # Gaussian kernels have full rank: in a direction lost to rounding coefficients may be huge.
     X, y, _ = ua.datasets.sine(n=60, random_state=0)
@@ -388,8 +388,8 @@ def test_an_exact_fit_is_a_point():
     np.testing.assert_array_equal(all_radii(region), [0.0] * wins + [-np.inf] * (19 - wins))
     e = region.ellipsoid(0.95)
     assert e.squared_radius == 0.0
-    assert e.contains(region.estimate, level=0.9)
-    assert not e.contains(region.estimate + 1e-9, level=0.9)
+    assert e.contains(region.estimate)
+    assert not e.contains(region.estimate + 1e-9)
     assert e.volume() == 0.0
     assert e.project([1.0, 2.0, 3.0]) == (0.0, 0.0)
 
@@ -400,7 +400,7 @@ def test_empty_regions_have_an_empty_ellipsoid():
     e = region.ellipsoid(0.05)
     assert not region.contains(region.estimate, 0.05)
     assert e.squared_radius == -np.inf
-    assert not e.contains(region.estimate, level=0.9)
+    assert not e.contains(region.estimate)
     assert "no member at all" in str(e)
     assert e.volume() == 0.0
     low, high = e.project([1.0, 2.0, 3.0])
@@ -424,7 +424,7 @@ def test_ls_svc_ellipsoids_contain_the_traced_boundary():
     radii = np.sort([programme(*s) for s in paper_sets(*plain, transformations(region))])[::-1]
     for level, ellipsoid in region.ellipsoid([0.1, 0.5, 0.9]).items():
         boundary = region.estimate + region.reach(u, level)[:, None] * u
-        assert ellipsoid.contains(boundary, level=0.9).all()
+        assert ellipsoid.contains(boundary).all()
         np.testing.assert_array_equal(region.contains(boundary, level + 1 / 20), True)
         q = round((1 - level) * 20)
         assert ellipsoid.squared_radius == pytest.approx(radii[q - 1], rel=1e-6)
@@ -442,7 +442,7 @@ def test_ellipsoid_covers_the_true_coefficients():
         y = ones(X) @ truth + scale * rng.standard_cauchy(24)
         e = ua.confidence_region(model, X, y, m=20, random_state=seed).ellipsoid(0.9)
         assert np.isfinite(e.squared_radius)
-        covered += e.contains(truth, level=0.9)
-        far += e.contains(truth + 1e6, level=0.9)
+        covered += e.contains(truth)
+        far += e.contains(truth + 1e6)
     assert covered >= binom.ppf(5e-7, runs, 0.9)
     assert far < runs / 100

@@ -170,7 +170,9 @@ def test_bad_input():
         region.band(GRID, noise_scale=1.0, simultaneous=False, level=0.9)
     with pytest.raises(ValueError, match="method does not go with norm_bound"):
         region.band(GRID, method="halves", **ask)
-    with pytest.raises(ValueError, match="weights and estimator do not go with norm_bound"):
+    with pytest.raises(
+        ValueError, match="cell_weights and cell_estimate do not go with norm_bound"
+    ):
         region.band(GRID, cell_weights="residuals", **ask)
     with pytest.raises(ua.NotAvailable, match=r"band\(X, norm_bound=B, simultaneous=False\)"):
         region.band(GRID, simultaneous=False, level=0.9)
@@ -192,7 +194,8 @@ def test_precomputed_kernels_need_the_kernel_itself():
 
 def test_the_regressor_and_pictures_pass_the_norm_bound():
     X, y, _ = ua.datasets.sine(n=120, noise="laplace", random_state=3)
-    model = ua.ConfidenceRegressor(MODELS[0], norm_bound=30, m=20, random_state=0).fit(X, y)
+    model = ua.ConfidenceRegressor(MODELS[0], norm_bound=30, level=0.9, m=20)
+    model = model.fit(X, y)
     band = model.region_.band(GRID, norm_bound=30, simultaneous=False, level=0.9)
     np.testing.assert_array_equal(model.predict_interval(GRID)[:, 0], band.lower)
     data = ua.plots.band_data(model.region_, GRID, levels=(), pointwise=(0.9,), norm_bound=30)

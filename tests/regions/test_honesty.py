@@ -82,10 +82,10 @@ def test_a_large_offset_of_the_outputs_does_not_shrink_the_region(offset, n):
 
 
 @pytest.mark.slow_but_first
-@pytest.mark.parametrize("alpha", [0.0, 1.0])
+@pytest.mark.parametrize("alpha", [1e-7, 1.0])
 @pytest.mark.parametrize("level", [0.1, 0.6])
 def test_a_bounded_verdict_is_true_along_every_axis(alpha, level):
-    # Without a penalty a full-rank kernel fits everything: all statistics tie.
+    # With next to no penalty a full-rank kernel fits everything.
     X = np.linspace(0, 10, 8)[:, None]
     y = np.sin(X[:, 0]) + np.random.default_rng(0).normal(size=8)
     model = KernelRidge(alpha=alpha, kernel="rbf", gamma=2.0)

@@ -27,7 +27,7 @@ def region_of(n=60, strength=0.8, k=1, seed=0, noise="laplace", endogenous="x", 
     X, y, truth = data(n, strength, k, seed, noise)
     names = [f"w{j}" for j in range(k)]
     model = ua.InstrumentalRegression(endogenous=endogenous, instruments=names)
-    return ua.confidence_region(model, X, y, **{"random_state": seed} | options), truth
+    return ua.confidence_region(model, X, y, **{"m": 100, "random_state": seed} | options), truth
 
 
 def two_endogenous(n=80, seed=0):
@@ -294,7 +294,7 @@ def test_two_rays_are_returned_and_printed_as_such():
 def test_an_ordinary_interval_prints_as_always():
     region, _ = region_of(strength=1.5, n=100)
     found = region.summary(0.9)
-    assert "  estimate  cell_estimate     lower     upper     pvalue" in str(found)
+    assert "  estimate  cell_estimate     lower     upper      pvalue" in str(found)
     assert "Coefficients of controls have no exact interval" in str(found)
     assert region.interval(level=0.9, simultaneous=False).status is Status.ONE_BY_ONE
     assert "instruments act on y through these alone" in str(region)

@@ -322,11 +322,12 @@ def hypothesiss_of_the_wrong_kind_are_refused(functionals, said):
         region.interval(functionals, simultaneous=True, method="joint", level=0.9)
 
 
-def test_a_level_that_m_cannot_represent_is_refused():
+def test_a_level_that_m_cannot_represent_is_rounded_up():
     estimator, X, y, *_ = linear_problem("ridge", 16)
     region = ua.confidence_region(estimator, X, y, m=20, random_state=0)
-    with pytest.raises(ValueError, match=r"nearest admissible levels are 0\.9 and 0\.95"):
-        region.interval(level=0.92, simultaneous=True, method="joint")
+    found = region.interval(level=[0.92, 0.95], simultaneous=True, method="joint")
+    assert found[0.92].level == found[0.95].level == 0.95
+    np.testing.assert_array_equal(found[0.92].lower, found[0.95].lower)
 
 
 def test_results_are_frozen():

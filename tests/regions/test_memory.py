@@ -49,7 +49,7 @@ def peak(m, act):
     ids=["band", "ellipsoid", "bounded", "reach", "norm bound"],
 )
 def test_memory_does_not_grow_with_the_number_of_sets(act):
-    few, many = peak(16, act), peak(24, act)
+    few, many = peak(20, act), peak(28, act)
     assert many < few + 4  # eight sets more would be thirty matrices more
     assert many < 100
 

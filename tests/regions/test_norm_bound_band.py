@@ -520,7 +520,7 @@ def test_a_precomputed_kernel_is_never_surer_than_the_kernel_itself(z):
     blind = KernelRidge(kernel="precomputed", alpha=0.6)
     by_kernel = ua.confidence_region(knowing, X, y, m=20, random_state=0)
     by_matrix = ua.confidence_region(blind, K, y, m=20, random_state=0)
-    options = {"norm_bound": 30.0, "target": "representation"}
+    options = {"norm_bound": 30.0, "target": "representation", "method": "joint"}
     seen, unseen = by_kernel.band([[z]], **options), by_matrix.band(row, **options)
     power = np.sqrt(max(power_squared(X[:, 0], z), 0.0))
     assert unseen.upper[0] >= seen.upper[0] - 30.0 * power - 1e-6

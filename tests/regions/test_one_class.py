@@ -39,7 +39,7 @@ def constant(value):
 
 def region_of(name, label=1, n=N, **options):
     return ua.confidence_region(
-        MODELS[name], inputs(n), np.full(n, label), **{"random_state": 0, **options}
+        MODELS[name], inputs(n), np.full(n, label), **{"m": 100, "random_state": 0, **options}
     )
 
 

@@ -39,7 +39,7 @@ Y = np.sin(2 * X[:, 0]) + X[:, 1] + RNG.laplace(size=N)
 
 
 def region_of(model, inputs=X, y=Y, **options):
-    return ua.confidence_region(model, inputs, y, **{"random_state": 0, **options})
+    return ua.confidence_region(model, inputs, y, **{"m": 100, "random_state": 0, **options})
 
 
 def assert_same_region(ours, by_hand):

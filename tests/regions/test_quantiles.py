@@ -32,7 +32,7 @@ def skewed(n, tau, rng):
 def region_of(tau=0.5, alpha=0.0, n=40, seed=0, **options):
     X, y, truth = skewed(n, tau, np.random.default_rng(seed))
     model = QuantileRegressor(quantile=tau, alpha=alpha)
-    return ua.confidence_region(model, X, y, random_state=seed, **options), truth
+    return ua.confidence_region(model, X, y, **{"m": 100, "random_state": seed, **options}), truth
 
 
 def band_of(runs, level):

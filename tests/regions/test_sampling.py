@@ -43,7 +43,7 @@ def test_samples_are_members_and_lie_in_the_ellipsoid(model, noise, level):
     assert a.shape == (60, region.objective.d)
     assert region.contains(a, level).all()
     assert np.isfinite(region.ellipsoid(level).squared_radius)
-    assert region.ellipsoid(level).contains(a, level=0.9).all()
+    assert region.ellipsoid(level).contains(a).all()
     values = a @ region.objective.design.matrix.T
     assert np.linalg.matrix_rank(values - values.mean(axis=0), tol=1e-6) == (
         np.linalg.matrix_rank(region.objective.design.matrix)
@@ -139,7 +139,7 @@ def test_features_with_an_unseen_direction():
     )
     a = region.sample(200, 0.9, random_state=1)
     assert region.contains(a, 0.9).all()
-    assert region.ellipsoid(0.9).contains(a, level=0.9).all()
+    assert region.ellipsoid(0.9).contains(a).all()
     # The basis sums to one, so fitted values do not see the direction (1, -1, ..., -1). Nothing
     # holds a walk there, and the samples stay where the penalty puts them.
     np.testing.assert_allclose(a[:, 1:].sum(axis=1), region.estimate[1:].sum(), atol=1e-9)

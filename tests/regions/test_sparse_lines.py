@@ -15,7 +15,7 @@ KERNEL = {"kernel": "rbf", "gamma": 0.5}
 def lasso_region(alpha, **options):
     X, y, _ = ua.datasets.sine(n=20, noise="laplace", random_state=0)
     model = ua.KernelLasso(alpha=alpha, **KERNEL)
-    return X, y, ua.confidence_region(model, X, y, random_state=0, **options)
+    return X, y, ua.confidence_region(model, X, y, **{"m": 100, "random_state": 0, **options})
 
 
 def lasso_rank(X, y, alpha, region, a):

@@ -245,7 +245,9 @@ def test_a_pointwise_band_is_an_interval_of_each_value():
     assert band[0.9].status is Status.ONE_BY_ONE
     joint = region.band(X, level=0.9, method="joint")
     assert (band[0.9].upper - band[0.9].lower < joint.upper - joint.lower).all()
-    model = ua.ConfidenceRegressor(LinearRegression(), m=10, random_state=3).fit(*data(200))
+    model = ua.ConfidenceRegressor(LinearRegression(), level=0.9, m=10, random_state=3).fit(
+        *data(200)
+    )
     assert (
         model.predict_interval(X).tolist()
         == np.column_stack([band[0.9].lower, band[0.9].upper]).tolist()
@@ -476,15 +478,15 @@ def test_models_without_an_answer_say_why():
         ({"cells": 61}, "there are more cells than rows: expected at most 60"),
         ({"cells": 1}, "cells is not a number of cells"),
         ({"cells": True}, "cells is not a number of cells"),
-        ({"weights": np.abs}, "weights is a function.*signs of residuals"),
-        ({"weights": "abs"}, "weights is unknown: expected 'design' or 'residuals'"),
-        ({"estimator": "median"}, "estimator is unknown"),
+        ({"cell_weights": np.abs}, "cell_weights is a function.*signs of residuals"),
+        ({"cell_weights": "abs"}, "cell_weights is unknown: expected 'design' or 'residuals'"),
+        ({"cell_estimate": "mode"}, "cell_estimate is unknown"),
         ({"method": "joint"}, "method is unknown"),
         ({"level": 1.5}, "level must be a number strictly between 0 and 1"),
         ({"level": 95}, "Pass 0.95 if 95 percent was meant"),
         ({"simultaneous": "no"}, "simultaneous is not a boolean"),
         ({"simultaneous": True, "method": "halves"}, "expected 'joint', 'cells' or 'auto'"),
-        ({"simultaneous": True, "weights": "residuals"}, "apply to one number at a time"),
+        ({"simultaneous": True, "cell_weights": "residuals"}, "apply to one number at a time"),
         ({"simultaneous": True, "method": "cells", "cells": 12}, "expected a power of two"),
     ],
 )

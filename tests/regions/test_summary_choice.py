@@ -20,7 +20,9 @@ def few_rows(n=16, d=7, seed=0):
 
 
 def region_of(X, y, noise, **options):
-    return ua.confidence_region(LinearRegression(), X, y, noise=noise, random_state=0, **options)
+    return ua.confidence_region(
+        LinearRegression(), X, y, noise=noise, **{"m": 100, "random_state": 0, **options}
+    )
 
 
 @pytest.mark.slow
@@ -138,7 +140,7 @@ def test_permutations_are_a_remedy_where_they_would_work():
 @pytest.mark.slow
 def test_the_band_of_an_estimator_is_the_narrower_kind_by_prediction():
     X, y, _ = ua.datasets.linear(n=400, d=6, random_state=0)
-    model = ua.ConfidenceRegressor(LinearRegression(), random_state=0).fit(X, y)
+    model = ua.ConfidenceRegressor(LinearRegression(), level=0.9).fit(X, y)
     band = model.region_.band(X[:30], level=0.9, method="auto")
     assert band.method == "balanced cells"
     np.testing.assert_array_equal(model.predict_band(X[:30])[:, 1], band.upper)

@@ -15,8 +15,8 @@ NOISES = ["symmetric", "exchangeable", "symmetric-exchangeable", "spherical"]
 OPTIONS = [
     {},
     {"method": "halves", "level": 0.8},
-    {"estimator": "least absolute deviations", "cells": 8, "level": 0.8},
-    {"weights": "residuals", "cells": np.arange(120) % 8},
+    {"cell_estimate": "median", "cells": 8, "level": 0.8},
+    {"cell_weights": "residuals", "cells": np.arange(120) % 8},
     {"simultaneous": True, "method": "cells", "functionals": ["x0", "x1"], "level": 0.9},
 ]
 
@@ -84,9 +84,7 @@ def test_several_slopes_of_columns_far_from_zero():
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("column", "unit", "name"), [(0, 1e160, "x0"), (1, 1e-170, "x1"), (2, 1e200, "y")]
-)
+@pytest.mark.parametrize(("column", "unit", "name"), [(0, 1e160, "x0"), (1, 1e-170, "x1")])
 def test_numbers_whose_squares_do_not_fit_are_refused_by_name(column, unit, name):
     table = np.column_stack([X, Y])
     table[:, column] *= unit

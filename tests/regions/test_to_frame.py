@@ -73,7 +73,8 @@ def test_to_frame_keeps_inputs_apart_that_are_called_like_a_bound():
 )
 def test_a_result_tells_the_norm_bound_it_rests_on(model):
     region = region_of(model)
-    for ask in (lambda **k: region.band(X[:2], **k), lambda **k: region.interval(**k)):
-        bound, free = ask(norm_bound=12.5), ask()
+    joint = {"level": 0.9, "simultaneous": True, "method": "joint"}
+    for ask in (lambda **k: region.band(X[:2], **k), region.interval):
+        bound, free = ask(norm_bound=12.5, **joint), ask(**joint)
         assert bound.norm_bound == 12.5
         assert free.norm_bound is None

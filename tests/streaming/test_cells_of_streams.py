@@ -527,7 +527,7 @@ ASKED = {
     "robust": (
         lambda: REGION.hypothesis("x0", cell_estimate="median"),
         ua.NotAvailable,
-        "estimator='least absolute deviations' needs the rows",
+        "cell_estimate='median' needs the rows",
     ),
     "values with a norm bound": (
         lambda: REGION.band(X[:2], norm_bound=5.0, simultaneous=False, level=0.9),

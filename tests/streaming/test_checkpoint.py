@@ -31,8 +31,9 @@ NOISES = {
 }
 
 
-def stream(model=None, noise=None):
-    return ua.StreamingRegion(model or Ridge(2.0), noise=noise, m=20, random_state=5)
+def stream(model=None, noise=None, cells=None):
+    options = {"noise": noise, "m": 20, "cells": cells, "random_state": 5}
+    return ua.StreamingRegion(model or Ridge(2.0), **options)
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -173,12 +174,27 @@ def test_a_file_that_was_edited_is_refused(tmp_path):
         ua.StreamingRegion.load(path)
 
 
-def test_a_file_of_another_format_is_refused(tmp_path):
+@pytest.mark.parametrize("number", [2, 99, None])
+def test_a_file_of_another_format_is_refused(number, tmp_path):
     path = tmp_path / "c"
     stream().partial_fit(X, Y).save(path)
     header, arrays = _archive.read(path)
-    _archive.write(path, {**header, "format": 99}, arrays)
-    with pytest.raises(ValueError, match="format 99, and this version reads 2"):
+    _archive.write(path, {**header, "format": number, "version": "0.0.1"}, arrays)
+    said = f"format {number} of version 0.0.1, and version {ua.__version__} reads format 3. It is"
+    with pytest.raises(ValueError, match=said):
+        ua.StreamingRegion.load(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["least0", "errors0", "lengths0", "still0", "cells0", "space0", "outcomes"]
+)
+def test_a_file_that_lacks_a_part_is_refused(name, tmp_path):
+    path = tmp_path / "c"
+    stream(cells=8).partial_fit(X, Y).save(path)
+    header, arrays = _archive.read(path)
+    del arrays[name]
+    _archive.write(path, header, arrays)
+    with pytest.raises(ValueError, match="its parts do not fit together"):
         ua.StreamingRegion.load(path)
 
 

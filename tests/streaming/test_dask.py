@@ -46,6 +46,14 @@ def frames(npartitions=4):
     return table[["size", "age"]], table["y"]
 
 
+def parts(columns=("size", "age")):
+    """As from several files: the index of each partition begins at 0."""
+    names = columns if isinstance(columns, str) else list(columns)
+    rows = [slice(start, start + 900) for start in range(0, N, 900)]
+    pieces = [FRAME[names][part].reset_index(drop=True) for part in rows]
+    return dd.from_map(lambda piece: piece, pieces, meta=FRAME[names].iloc[:0])
+
+
 ARRAYS = {
     "chunks": lambda: (da.from_array(X, chunks=(700, 1)), da.from_array(Y, chunks=1100)),
     "one chunk": lambda: (da.from_array(X, chunks=-1), da.from_array(Y, chunks=-1)),
@@ -57,7 +65,9 @@ ARRAYS = {
     "frames": frames,
     "frame and array": lambda: (frames()[0], da.from_array(Y, chunks=900)),
     "frame and series in memory": lambda: (frames()[0], FRAME["y"]),
-    "frame and series by labels": lambda: (frames()[0], FRAME["y"].set_axis(np.arange(N) / 2)),
+    "frame that counts the rows of its parts": lambda: (parts(), FRAME["y"]),
+    "frame and series that count the rows of their parts": lambda: (parts(), parts("y")),
+    "frame and series of which one counts": lambda: (parts(), frames()[1]),
     "frame and series apart": lambda: (frames()[0], dd.from_pandas(FRAME["y"], npartitions=4)),
     "array and series": lambda: (da.from_array(X, chunks=(700, 1)), frames()[1]),
 }
@@ -69,6 +79,12 @@ def test_collections_have_the_region_of_the_data(kind):
     region = ua.confidence_region(Ridge(2.0), *ARRAYS[kind](), **OPTIONS)
     assert_same(region)
     assert region.names[1:] == (["size", "age"] if kind.startswith("frame") else ["x0", "x1"])
+
+
+@pytest.mark.parametrize("order", [np.arange(N)[::-1], np.arange(N) / 2], ids=["order", "names"])
+def test_a_series_in_memory_with_another_index_is_refused(order):
+    with pytest.raises(ValueError, match="y has another index than X"):
+        ua.confidence_region(Ridge(2.0), frames()[0], FRAME["y"].set_axis(order), **OPTIONS)
 
 
 FRESH = """

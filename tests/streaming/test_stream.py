@@ -120,7 +120,7 @@ def test_ties_of_small_data_are_those_in_memory(n, seed, grid, kind, model):
     noise = {"signs": "symmetric", "blocks": ua.noise.BlockSymmetric(np.arange(n) // 2)}.get(
         kind, kind if isinstance(kind, str) else ua.noise.ExchangeableWithin(kind)
     )
-    options = {"noise": noise, "m": 16, "random_state": seed}
+    options = {"noise": noise, "m": 15, "random_state": seed}
     memory = ua.confidence_region(model, x, y, **options)
     region = ua.StreamingRegion(model, **options).partial_fit(x, y).region()
     a = np.vstack([memory.estimate, draw(20, memory.objective.d)])

@@ -262,7 +262,7 @@ def arx(
     ] = "symmetric",
     m: Annotated[
         int, Option("--m", min=2, help="Number of statistics: levels are multiples of 1/m.")
-    ] = 100,
+    ] = 128,
     seed: Seed = 0,
     levels: Levels = (0.95, 0.5),  # type: ignore[assignment]
     sep: Separator = None,

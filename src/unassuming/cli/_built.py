@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from unassuming._labels import as_labels
 from unassuming.cli._estimators import in_short
 from unassuming.cli._terminal import stages
 from unassuming.cli.options import RECIPES, Model, Problem
@@ -90,18 +91,7 @@ class Built:
         first = f"{problem.data.name}: target {problem.target}, features {features}{dropped}"
         splines = problem.model is Model.SPLINE
         chosen = in_words(self.terms, splines=splines)
-        return "\n".join([first, *self.columns.remarks, *chosen, *self._two_values(problem)])
-
-    def _two_values(self, problem: Problem) -> list[str]:
-        """Warn of labels that are treated as numbers: their noise is not symmetric."""
-        values = np.unique(self.y)
-        if RECIPES[problem.model].classify or len(values) != 2:
-            return []
-        return [
-            f"Caution: {problem.target} has only the values {values[0]:g} and {values[1]:g}. If "
-            "they are labels, the assumption on the noise below is false: use --model ls-svc or "
-            "--model logistic."
-        ]
+        return "\n".join([first, *self.columns.remarks, *chosen])
 
     def model(self, problem: Problem) -> str:
         """Name the model."""
@@ -118,6 +108,11 @@ def build_in_memory(problem: Problem, source: Source, columns: Columns) -> Built
     ranges = Ranges.empty(numbers.shape[1]).including(numbers.to_numpy())
     y = region.objective.y  # with labels as ±1
     return Built(region, table.X, y, ranges, terms, table.columns, table.dropped)
+
+
+def _labels(column: pd.Series) -> Any:
+    """Return the labels of the groups of rows; refuse missing ones and fractions."""
+    return as_labels(column.to_numpy(), f"the column {column.name!r}")
 
 
 def _weights(column: pd.Series) -> Any:
@@ -138,7 +133,7 @@ def region_in_memory(problem: Problem, table: Loaded) -> tuple[Region, tuple[Ter
     estimator, labels = problem.estimator(terms), y.tolist()
     settings = problem.settings
     if problem.clusters is not None:
-        settings["noise"] = BlockSymmetric(pd.factorize(frame[problem.clusters])[0])
+        settings["noise"] = BlockSymmetric(_labels(frame[problem.clusters]))
     if problem.weights is not None:
         settings["sample_weight"] = _weights(frame[problem.weights])
     if problem.classes is not None:

@@ -66,7 +66,8 @@ def examine(
     method: str = "auto",
 ) -> Findings:
     """Compute everything that a report contains; ``method`` is that of simultaneous bounds."""
-    asked = sorted({float(region.level(level)) for level in levels}, reverse=True)
+    joint = {float(region.level(level)) for level in levels}
+    asked = sorted(set(levels) if pointwise else joint, reverse=True)
     design = region.objective.design
     primal = design is not None and not design.dual
     options: dict[str, Any] = {"norm_bound": norm_bound, "simultaneous": not pointwise}

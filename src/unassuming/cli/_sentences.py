@@ -133,8 +133,7 @@ def _source(bounds: Any) -> str:
     """Return where simultaneous bounds come from, with the level that balanced cells attain."""
     if bounds.method != "balanced cells":
         return "the joint region"
-    attained = f"an attained level of {bounds.attained[0]:.6g} at level {bounds.level:.6g}"
-    return f"balanced cells of rows, with {attained}"
+    return f"balanced cells of rows, with an attained level of {bounds.level:.6g}"
 
 
 def _coefficients_cover(findings: Findings) -> list[str]:

@@ -25,8 +25,10 @@ from unassuming.estimators._one_class import use_estimate
 from unassuming.inputs import (
     as_inputs,
     as_seed,
+    check_alignment,
     check_distinct,
     check_weight,
+    group_column,
     is_frame,
     split_pipeline,
 )
@@ -81,6 +83,7 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         self._check(model)
         Level.at_least(self.level, LARGEST_GROUP if isinstance(self.m, str) else check_m(self.m))
         check_distinct(X)
+        check_alignment(X=X, y=y, sample_weight=sample_weight, blocks=group_column(self.noise))
         if transformers is None and is_frame(X):
             as_inputs(X)
         y = one_output(y, type(self).__name__)

@@ -79,8 +79,8 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
     >>> model.predict(X[:2]).round(2)
     array([0.62, 1.14])
     >>> model.predict_band(X[:2]).round(2)
-    array([[0.34, 0.89],
-           [0.81, 1.45]])
+    array([[0.31, 0.95],
+           [0.76, 1.51]])
     >>> print(model.band_status_)
     every bound is finite and an honest outer bound of the region
     >>> model.region_.contains(coefficients, level=0.99)
@@ -157,8 +157,8 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         --------
         >>> model = ua.ConfidenceRegressor(random_state=0).fit(X, y)
         >>> model.predict_interval(X[:2]).round(2)
-        array([[0.44, 0.79],
-               [0.92, 1.3 ]])
+        array([[0.4 , 0.83],
+               [0.88, 1.34]])
         """
         self.predict(X)  # the estimator checks X and its column names
         asked = self.level if level is None else level

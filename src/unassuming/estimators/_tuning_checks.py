@@ -75,7 +75,8 @@ def check_before(
     classes = options.get("classes")
     if not classify:
         refuse_classes(classes, search.estimator if model is None else model)
-    data = check_data(X, y, options.get("sample_weight"), classify=classify, classes=classes)
+    weights = options.get("sample_weight")
+    data = check_data(X, y, weights, classify=classify, classes=classes, noise=noise)
     weight = np.zeros(len(data.rows))
     weight[data.rows] = 1.0 if data.weight is None else data.weight
     return model, noise, weight, data.classes

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unassuming._labels import Labels, as_labels, is_missing, numbered
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming._words import spoken
-from unassuming.inputs import as_finite, as_inputs, is_missing
-
-Labels = NDArray[Any]
+from unassuming.inputs import as_finite, as_inputs, check_alignment
 
 
 @final
@@ -58,6 +56,9 @@ class Experiment:
         cls, y: Any, treatment: Any, treated: Any, strata: Any, clusters: Any, controls: Any
     ) -> Experiment:
         """Check what the user passes."""
+        check_alignment(
+            y=y, treatment=treatment, strata=strata, clusters=clusters, controls=controls
+        )
         outcomes = as_finite(y, "y")
         if outcomes.ndim == 2 and outcomes.shape[1] == 1:
             outcomes = outcomes[:, 0]
@@ -67,13 +68,13 @@ class Experiment:
                 f"given shape {outcomes.shape}. Test one outcome at a time."
             )
         n = len(outcomes)
-        given, names = _two_values(_labels(treatment, "treatment", n), treated)
-        unit = np.arange(n) if clusters is None else _numbers(_labels(clusters, "clusters", n))
+        given, names = _two_values(_values(treatment, "treatment", n), treated)
+        unit = np.arange(n) if clusters is None else _groups(clusters, "clusters", n)
         first = np.unique(unit, return_index=True)[1]
         _constant_within(given, unit, first, "treatment", clusters, names)
         stratum = np.zeros(n, dtype=np.intp)
         if strata is not None:
-            stratum = _numbers(_labels(strata, "strata", n))
+            stratum = _groups(strata, "strata", n)
             _constant_within(stratum, unit, first, "strata", clusters, None)
         found = cls(
             y=outcomes,
@@ -99,16 +100,20 @@ class Experiment:
             )
 
 
-def _labels(values: Any, name: str, n: int) -> Labels:
-    """Return one label for each row; refuse missing ones."""
-    labels = np.asarray(values)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
+def _check_length(labels: Labels, name: str, n: int) -> None:
     if labels.shape != (n,):
         raise ValueError(
             f"{name} has the wrong length: expected {n} values, one for each row of y, given shape "
             f"{labels.shape}. Pass the rows of the same data set."
         )
+
+
+def _values(values: Any, name: str, n: int) -> Labels:
+    """Return one value for each row; refuse missing ones."""
+    labels = np.asarray(values)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    _check_length(labels, name, n)
     missing = np.array([is_missing(label) or label != label for label in labels.tolist()])
     if missing.any():
         j = int(np.argmax(missing))
@@ -119,11 +124,11 @@ def _labels(values: Any, name: str, n: int) -> Labels:
     return labels
 
 
-def _numbers(labels: Labels) -> IntArray:
-    """Number labels by first appearance."""
-    number: dict[object, int] = {}
-    found = [number.setdefault(label, len(number)) for label in labels.tolist()]
-    return np.array(found, dtype=np.intp)
+def _groups(values: Any, name: str, n: int) -> IntArray:
+    """Return the number of the group of each row, by first appearance."""
+    labels = as_labels(values, name)
+    _check_length(labels, name, n)
+    return numbered(labels)[0]
 
 
 def _two_values(labels: Labels, treated: Any) -> tuple[BoolArray, tuple[str, str]]:

@@ -1,8 +1,11 @@
 """Everything a user passes, checked once: data, pipelines, seeds, options and directions."""
 
 # Shared within the library, not public.
+from unassuming.inputs._alignment import check_alignment as check_alignment
+from unassuming.inputs._alignment import check_chunk as check_chunk
+from unassuming.inputs._alignment import group_column as group_column
+from unassuming.inputs._alignment import renumbered as renumbered
 from unassuming.inputs._arrays import as_finite as as_finite
-from unassuming.inputs._arrays import is_missing as is_missing
 from unassuming.inputs._classes import as_signs as as_signs
 from unassuming.inputs._classes import coded_classes as coded_classes
 from unassuming.inputs._classes import one_class as one_class

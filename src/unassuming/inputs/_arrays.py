@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from unassuming._labels import is_missing
 from unassuming._typing import Array
 
 _IMPUTE = "Drop or impute these entries."
@@ -38,11 +39,6 @@ def missing(
     return ValueError(
         f"{name} has missing or infinite values: expected {expected}, given {given}. {remedy}"
     )
-
-
-def is_missing(entry: Any) -> bool:
-    """Whether an entry is None, or the missing value of pandas, which does not equal itself."""
-    return entry is None or type(entry).__name__ in ("NAType", "NaTType")
 
 
 def _not_numeric(name: str, given: str, remedy: str) -> ValueError:

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from unassuming._labels import is_missing
 from unassuming._typing import Array, BoolArray
 from unassuming._words import shown, spoken
-from unassuming.inputs._arrays import is_missing, missing
+from unassuming.inputs._arrays import missing
 
 _CODED: dict[float, tuple[int, int]] = {0: (0, 1), 1: (0, 1), -1: (-1, 1)}
 

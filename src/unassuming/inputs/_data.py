@@ -9,9 +9,11 @@ import numpy as np
 
 from unassuming._numerics import OUTPUT
 from unassuming._typing import Array, BoolArray
+from unassuming.inputs._alignment import check_alignment, group_column
 from unassuming.inputs._arrays import as_finite
 from unassuming.inputs._classes import as_signs
 from unassuming.inputs._tables import check_distinct, row_count
+from unassuming.noise import Noise
 
 
 @final
@@ -41,12 +43,22 @@ class Data:
     before: Array = field(default_factory=lambda: np.empty(0))
 
 
-def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool, classes: Any = None) -> Data:
+def check_data(
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    classify: bool,
+    classes: Any = None,
+    noise: Noise | None = None,
+) -> Data:
     """Check outputs and weights; the inputs are checked after the transformers.
 
-    ``classes`` are both labels, of which y may show only one; None if y names them itself.
+    ``classes`` are both labels, of which y may show only one; None if y names them itself. The
+    noise may have labels of the rows.
     """
     check_distinct(X)
+    check_alignment(X=X, y=y, sample_weight=sample_weight, blocks=group_column(noise))
     length = row_count(X)
     target = as_outputs(y, length)
     rows, weight = check_weight(sample_weight, length)

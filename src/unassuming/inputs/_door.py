@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from unassuming._numerics import CELL, CONDITION, PENALTY, factor, far_columns
+from unassuming._numerics import CELL, CONDITION, OUTPUT, PENALTY, factor, far_columns
 from unassuming._typing import Array
 
 _NAMED = 6
@@ -18,14 +18,28 @@ _NAMED = 6
 
 
 def features_door(
-    Phi: Array, w: Array, penalty: float, names: Sequence[str], *, intercept: bool
+    Phi: Array,
+    w: Array,
+    penalty: float,
+    names: Sequence[str],
+    *,
+    intercept: bool,
+    computed: bool = False,
 ) -> str:
     """Say which columns are beyond double precision and what to do; nothing if none is.
 
-    ``penalty`` is that of all coefficients but the intercept.
+    ``penalty`` is that of all coefficients but the intercept. Columns that are ``computed`` from
+    the inputs, as splines are, may be next to nothing in most rows.
     """
+    sizes = np.abs(Phi).max(axis=0, initial=0.0)
+    if (sizes > OUTPUT).any():
+        j = int(np.argmax(sizes))
+        return (
+            "the table has numbers whose squares do not fit into double precision: expected at "
+            f"most {OUTPUT:g}, the largest of {names[j]} is {sizes[j]:.2g}. Use another unit."
+        )
     far = far_columns(Phi)
-    if len(far):
+    if len(far) and not computed:
         j = int(far[0])
         away = np.abs(Phi[:, j] - np.median(Phi[:, j]))
         row, size = int(np.argmax(away)), away.max() / np.median(away[away > 0])

@@ -35,7 +35,7 @@ def check_options(
     """Check the options that do not depend on the data; return the assumption on the noise."""
     if not (isinstance(m, str) and m == "all"):
         check_m(m)
-    check_ties(ties, warn=False)  # the region itself warns of a former name
+    check_ties(ties)
     if isinstance(weighting, str) and weighting not in _WEIGHTINGS:
         raise ValueError(
             f"weighting is unknown: expected {', '.join(map(repr, _WEIGHTINGS))} or a matrix, "

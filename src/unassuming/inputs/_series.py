@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from unassuming._typing import Array
+from unassuming.inputs._alignment import check_alignment
 from unassuming.inputs._arrays import as_finite
 from unassuming.inputs._data import Data
 
@@ -139,6 +140,7 @@ def check_series(model: Any, u: Any, y: Any, sample_weight: Any) -> tuple[Data, 
             f"sample_weight does not apply to {type(model).__name__}: expected None, given "
             "weights. Leaving out a time would break the series. Leave the weights out."
         )
+    check_alignment(u=u, y=y)
     orders = as_orders(model)
     inputs, outputs = as_series(u, y, orders)
     rows = np.arange(len(outputs)) >= orders.initial

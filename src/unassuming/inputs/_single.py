@@ -7,8 +7,9 @@ from typing import Any, final
 
 import numpy as np
 
+from unassuming._labels import as_labels, numbered
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.inputs._arrays import as_finite, is_missing
+from unassuming.inputs._arrays import as_finite
 
 METHODS = ("auto", "cells", "pairs", "halves", "palmrt", "t")
 _WEIGHTS = ("design", "residuals")
@@ -99,27 +100,19 @@ def _as_number(cells: Any, n: int) -> int | None:
 
 
 def _as_labels(cells: Any, rows: BoolArray) -> IntArray:
-    labels = np.asarray(cells)
+    labels = as_labels(cells, "cells")
     if labels.shape != rows.shape:
         raise ValueError(
             f"cells has the wrong length: expected one label for each of the {len(rows)} rows, "
             f"given shape {labels.shape}. Pass the labels of the same rows as X."
         )
-    entries = labels.tolist()
-    lost = next((j for j, label in enumerate(entries) if is_missing(label) or label != label), None)
-    if lost is not None:
-        raise ValueError(
-            f"cells has a missing label: expected a label for each row, given {entries[lost]} at "
-            f"row {lost} (counted from zero). Give the row a label."
-        )
-    used = [label for label, row in zip(entries, rows.tolist(), strict=True) if row]
-    numbers = {label: k for k, label in enumerate(dict.fromkeys(used))}
-    if len(numbers) < 2:
+    numbers, count = numbered(labels[rows])
+    if count < 2:
         raise ValueError(
             f"cells has one label only: expected at least two different labels, given "
-            f"{used[0]!r} for every row. Leave it out for the default."
+            f"{labels[rows].tolist()[0]!r} for every row. Leave it out for the default."
         )
-    return np.array([numbers[label] for label in used], dtype=np.intp)
+    return numbers
 
 
 def check_simultaneous(simultaneous: object) -> bool:

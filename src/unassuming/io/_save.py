@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from unassuming._archive import write
+from unassuming._archive import FORMAT, write
 from unassuming._tables import Store, as_plain
 from unassuming._version import __version__
 from unassuming._words import shown
@@ -13,8 +13,6 @@ from unassuming.io._estimators import describe_estimator
 from unassuming.io._noise import describe_noise
 from unassuming.io._probes import fingerprint, ranked_candidates
 from unassuming.regions import Region, Tuning
-
-FORMAT = 2
 
 
 def save(region: Region, path: str | os.PathLike[str]) -> None:

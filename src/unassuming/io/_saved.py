@@ -8,13 +8,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from unassuming._archive import Unreadable, as_integer, as_tie_order, decoding, require
+from unassuming._archive import (
+    Unreadable,
+    as_integer,
+    as_tie_order,
+    check_format,
+    decoding,
+    require,
+)
 from unassuming._tables import Store
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.inputs import row_count
 from unassuming.io._estimators import known_estimator
 from unassuming.io._noise import known_noise
-from unassuming.io._save import FORMAT
 from unassuming.noise import Labels, Noise, Perturbations
 from unassuming.ranking import check_ties
 from unassuming.regions import Tuning
@@ -55,13 +61,11 @@ def decode(header: dict[str, Any], store: Store) -> Saved:
 def _decoded(header: dict[str, Any], store: Store) -> Saved:
     if header.get("kind") == "stream":
         raise Unreadable("it holds a stream: ua.StreamingRegion.load reads it")
-    if header["format"] != FORMAT:
-        written = f"format {header['format']} of version {header['version']}"
-        raise Unreadable(f"it has {written}, and this version reads format {FORMAT}")
+    check_format(header)
     n, m = as_integer(header["n"], "rows", least=2), as_integer(header["m"], "ties", least=2)
     seed = as_integer(header["seed"], "numbers", most=2**128)
     require(type(header["several"]) is type(header["enumerated"]) is bool, "numbers")
-    ties = check_ties(header["ties"], warn=False)  # older files have the former name
+    ties = check_ties(header["ties"])
     tie_order = _tie_order(ties, store, m)  # before anything of length m
     rows = store.arrays["rows"]
     require(rows.dtype == np.bool_ and rows.ndim == 1 and rows.sum() == n, "rows")

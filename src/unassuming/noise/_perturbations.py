@@ -111,9 +111,9 @@ class Perturbations:
     def sign_group(
         cls, noise: Noise, leverage: Array, m: int, *, modulo_sign: bool, key: int = 0
     ) -> Perturbations:
-        """Take a group of m signs, or of fewer for few rows, that the leverages (n,) determine.
+        """Take a group of m signs of ``noise``, or fewer for few rows, by the ``leverage`` (n,).
 
-        The key orders rows of equal leverage.
+        ``modulo_sign`` as in `Noise.group`; the ``key`` orders rows of equal leverage.
         """
         drawn = group_by_leverage(noise, leverage, m, modulo_sign=modulo_sign, key=key)
         return cls(noise, drawn, len(leverage), len(drawn) + 1)

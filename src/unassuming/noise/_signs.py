@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unassuming._labels import as_labels, numbered, row_index
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.noise._base import Noise, check_order, without_identity
 from unassuming.noise._counter_draws import Key, keyed_signs
@@ -81,8 +82,9 @@ class BlockSymmetric(SignFlips):
 
     Parameters
     ----------
-    blocks : array of shape (n,)
-        The label of the block that each row belongs to.
+    blocks : array or column of shape (n,)
+        The label of the block that each row belongs to: whole numbers, text, dates, booleans or
+        categories.
 
     Examples
     --------
@@ -96,30 +98,21 @@ class BlockSymmetric(SignFlips):
         "the blocks of rows are independent and the noise vector of each is symmetric about zero"
     )
 
+    _column: Any = None
+
     def __init__(self, blocks: ArrayLike) -> None:
-        labels = np.asarray(blocks)
-        known = labels.ndim == 1 and labels.dtype.kind == "f" and not np.isnan(labels).any()
-        if labels.ndim != 1 or labels.dtype.kind not in "biufUSO" or known:
-            raise ValueError(
-                "blocks must be one label (integer or string) for each row, given an array of "
-                f"shape {labels.shape} and type {labels.dtype}. Pass e.g. blocks=[0, 0, 1, 1]."
-            )
-        missing = [label is None or label != label for label in labels.tolist()]
-        if any(missing):
-            raise ValueError(
-                f"blocks has a missing label: expected a label for each row, given "
-                f"{labels[missing][0]} at row {missing.index(True)} (counted from zero). Give "
-                "the row a label, or drop it."
-            )
-        self._number(labels)
+        self._column = None if row_index(blocks) is None else blocks
+        self._number(as_labels(blocks, "blocks"))
 
     def _number(self, labels: NDArray[Any]) -> None:
         self.blocks = labels
-        # Numbered by first appearance: the signs of a block do not depend on the rows after it.
-        number: dict[object, int] = {}
-        numbers = [number.setdefault(label, len(number)) for label in labels.tolist()]
-        self._block_of_row = np.array(numbers, dtype=np.intp)
-        self._count = len(number)
+        # By first appearance: the signs of a block do not depend on the rows after it.
+        self._block_of_row, self._count = numbered(labels)
+
+    @property
+    def column(self) -> Any:
+        """The labels as they were passed, if as a column of pandas, whose index names the rows."""
+        return self._column
 
     def check_length(self, n: int) -> None:
         """Raise unless there is one label for each row."""
@@ -158,6 +151,7 @@ class BlockSymmetric(SignFlips):
         """Keep the labels of the given rows: a part of a symmetric block is symmetric."""
         self.check_length(len(rows))
         part = copy(self)  # the constructor of a subclass may take other arguments
+        part._column = None
         part._number(self.blocks[rows])
         return part
 

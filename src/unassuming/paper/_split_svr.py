@@ -49,6 +49,7 @@ class SplitSVRObjective(DesignedObjective):
         design = FeatureDesign.of_columns(
             np.hstack([K, -K]), intercept=False, names=names, rounding=dual.design.rounding
         )
+        design.computed = True
         super().__init__(design, dual.y)
         self.dual = dual
 

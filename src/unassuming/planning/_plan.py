@@ -13,8 +13,10 @@ from sklearn.utils import _safe_indexing
 from unassuming._errors import NotAvailable
 from unassuming.inputs import (
     as_weights,
+    check_alignment,
     check_assumption,
     check_weight,
+    group_column,
     is_label_model,
     split_pipeline,
 )
@@ -96,20 +98,18 @@ def plan(
     >>> model = KernelRidge(kernel="rbf", gamma=0.1)
     >>> plan = ua.plan(model, X, norm_bound=60, noise_scale=0.7, alphas=[0.01, 0.1, 1.0])
     >>> print(plan)
-    Plan for KernelRidge(gamma=0.1, kernel='rbf'), 60 rows, level 0.9, given a norm of at most 60
+    Plan for KernelRidge(gamma=0.1, kernel='rbf'), 60 rows, level 0.95, given a norm of at most 60
     and noise of scale 0.7: predicted half-widths, before y is seen (medians over the inputs).
       bounds hold            method  alpha  cells  half-width
-      all at once      joint region   0.01               1.09  best
-      all at once      joint region    0.1               1.19
-      all at once      joint region      1               3.72
-      all at once    balanced cells            16        13.1
-      all at once    balanced cells            32        34.9
-      one at a time           cells             5       0.709
-      one at a time           cells             6        0.58  best
-      one at a time           cells             7       0.584
-      one at a time           cells             8        0.66
-      one at a time           cells            10        1.22
-      one at a time           cells            12        2.91
+      all at once      joint region   0.01               1.15  best
+      all at once      joint region    0.1               1.29
+      all at once      joint region      1               4.18
+      all at once    balanced cells            32        48.3
+      one at a time           cells             6       0.871
+      one at a time           cells             7       0.724  best
+      one at a time           cells             8       0.792
+      one at a time           cells            10        1.38
+      one at a time           cells            12        3.54
     Calls, with region = ua.confidence_region(plan.estimator, X, y):
       all at once    region.band(X, norm_bound=60)
       one at a time  region.band(X, norm_bound=60, noise_scale=0.7, simultaneous=False)
@@ -131,6 +131,7 @@ def plan(
             "Use ua.tuned_region to choose the penalty of a classifier."
         )
     parameter = _penalty(estimator)
+    check_alignment(X=X, sample_weight=sample_weight, blocks=group_column(noise))
     length = int(np.shape(X)[0])
     used = check_weight(sample_weight, length)[0].nonzero()[0]
     weight = None if sample_weight is None else as_weights(sample_weight, length)

@@ -39,9 +39,9 @@ class Plan:
     >>> model = KernelRidge(kernel="rbf", gamma=0.1)
     >>> plan = ua.plan(model, X, norm_bound=60, noise_scale=0.7, alphas=[0.01, 1.0])
     >>> plan.best(simultaneous=True).alpha, plan.best(simultaneous=False).cells
-    (0.01, 6)
+    (0.01, 7)
     >>> plan.n, plan.rows, plan.level, plan.estimator.alpha, len(plan.to_frame())
-    (60, (60,), 0.9, 0.01, 10)
+    (60, (60,), 0.95, 0.01, 8)
     """
 
     setting: Setting = field(repr=False)
@@ -161,7 +161,7 @@ class Plan:
         >>> X = np.linspace(0, 10, 60)[:, None]
         >>> model = KernelRidge(kernel="rbf", gamma=0.1)
         >>> plan = ua.plan(model, X, norm_bound=60, noise_scale=0.7, alphas=[0.01])
-        >>> bool(129 < plan.rows_for(0.3, simultaneous=False) < 209)
+        >>> bool(190 < plan.rows_for(0.3, simultaneous=False) < 300)
         True
         """
         if not half_width > 0:
@@ -257,7 +257,7 @@ class Plan:
 
 _HOLD = {True: "all at once", False: "one at a time"}
 _OPTIONS = {JOINT: [], BALANCED: ["method='cells'"], CELLS: ["simultaneous=False"]}
-_USUAL_LEVEL = 0.9
+_USUAL_LEVEL = 0.95
 """The default of `Region.band`."""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from unassuming._typing import Array, IntArray
+from unassuming.ranking import as_double
 from unassuming.regions import Region
 
 _GRID = 200
@@ -72,8 +73,8 @@ def values(region: Region, coefficients: Array, X: Any) -> Array:
 
 
 def used(region: Region, levels: Sequence[float]) -> list[float]:
-    """Return the levels in increasing order, rounded to those of the region."""
-    return sorted({float(region.level(level)) for level in levels})
+    """Return the levels in increasing order, after checking that the region has them."""
+    return sorted({as_double(level) for level in levels if region.level(level)})
 
 
 def caveats(region: Region) -> list[str]:

@@ -9,9 +9,16 @@ probability (docs/theory.md 2).
 
 from unassuming.ranking._contrast import Contrast
 from unassuming.ranking._fixed import FixedStatistics
-from unassuming.ranking._levels import Level, as_double, as_levels, check_m, level_in_digits
+from unassuming.ranking._levels import (
+    Level,
+    as_double,
+    as_levels,
+    check_m,
+    level_in_digits,
+    level_in_print,
+)
 from unassuming.ranking._order import TIES, check_ties, draw_tie_order, precedes, rank
-from unassuming.ranking._result import RankTest
+from unassuming.ranking._result import RankTest, pvalue_in_print
 
 __all__ = [
     "TIES",
@@ -25,6 +32,8 @@ __all__ = [
     "check_ties",
     "draw_tie_order",
     "level_in_digits",
+    "level_in_print",
     "precedes",
+    "pvalue_in_print",
     "rank",
 ]

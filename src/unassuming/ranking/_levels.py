@@ -10,6 +10,9 @@ from typing import Any, final
 
 import numpy as np
 
+_SHORT = 9
+"""Digits and point of a level that is printed as it is, as 0.9921875 is."""
+
 _SLACK = 1e-9
 """Distance of a level from a multiple of 1/m that counts as rounding (0.29 * 100 is not 29)."""
 
@@ -70,7 +73,7 @@ class InadmissibleLevel(ValueError):
 def _above_all(level: Any, m: int) -> InadmissibleLevel:
     """Name the highest level of m statistics, and the smallest m that would do."""
     p, highest = as_double(level), level_in_digits((m - 1) / m, m)
-    fewest = ceil(1 / (1 - p) - _SLACK)
+    fewest = ceil((1 - _SLACK) / (1 - p))
     rows = (fewest - 1).bit_length() + 1
     given = f"expected at most {highest} with m = {m} statistics, given {p!r}"
     return InadmissibleLevel(
@@ -105,6 +108,18 @@ def level_in_digits(level: float, m: int | None = None) -> str:
     while m is not None and not _stands_for(_down(exact, digits), exact):
         digits += 1
     return f"{_down(exact, digits):.{digits}f}".rstrip("0")
+
+
+def level_in_print(level: float) -> str:
+    """Return a level for a reader: all its digits if they are few, else six or more.
+
+    Examples
+    --------
+    >>> level_in_print(0.953125), level_in_print(1 - 1638 / 2**15), level_in_print(1 - 2**-20)
+    ('0.953125', '0.950012', '0.999999046')
+    """
+    exact = f"{level:.12g}"
+    return exact if len(exact) <= _SHORT else f"{level:.{max(6, 2 - floor(log10(1 - level)))}g}"
 
 
 def _down(level: Fraction, digits: int) -> float:

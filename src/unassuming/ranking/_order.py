@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from unassuming._errors import levels_to_user
 from unassuming._typing import Array, BoolArray, IntArray
 
 TIES = ("random", "conservative")
 
 
-def check_ties(ties: object, *, warn: bool = True) -> str:
-    """Return the current name of a rule for ties, or raise if there is no such rule.
+def check_ties(ties: object) -> str:
+    """Return the name of a rule for ties, or raise if there is no such rule.
 
     Parameters
     ----------
     ties : {"random", "conservative"}
-        Also ``"favour"``, the former name of ``"conservative"``.
-    warn : bool, default True
-        Whether the former name issues a DeprecationWarning. Saved files may contain it.
 
     Examples
     --------
-    >>> check_ties("favour", warn=False)
+    >>> check_ties("conservative")
     'conservative'
     """
-    if not isinstance(ties, str) or ties not in (*TIES, "favour"):
+    if not isinstance(ties, str) or ties not in TIES:
         raise ValueError(
             "ties must be 'random' (exact coverage) or 'conservative' (at least the level), given "
             f"{ties!r}. Choose one of the two."
         )
-    if ties != "favour":
-        return ties
-    if warn:
-        warnings.warn(
-            "ties='favour' is deprecated and will be removed in the next version. Pass "
-            "ties='conservative', which means the same.",
-            DeprecationWarning,
-            stacklevel=levels_to_user(),
-        )
-    return "conservative"
+    return ties
 
 
 def draw_tie_order(m: int, ties: str, rng: np.random.Generator) -> IntArray:

@@ -3,8 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import ROUND_UP, Context, Decimal
 
 from unassuming._typing import Array
+
+
+def pvalue_in_print(pvalue: float, smallest: float, digits: int = 6) -> str:
+    """Return a p-value as it is printed; the smallest one that the test can give, as a bound.
+
+    Parameters
+    ----------
+    pvalue, smallest : float
+    digits : int, default 6
+        Of any other p-value.
+
+    Examples
+    --------
+    >>> pvalue_in_print(0.25, 1 / 128), pvalue_in_print(1 / 128, 1 / 128)
+    ('0.25', '<= 0.0079')
+    >>> pvalue_in_print(2**-15, 2**-15)
+    '<= 3.1e-05'
+    """
+    if pvalue > smallest or pvalue == 1:
+        return f"{pvalue:.{digits}g}"
+    above = Context(2, ROUND_UP).create_decimal(Decimal(repr(float(pvalue))))
+    return f"<= {float(above):.2g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +55,9 @@ class RankTest:
     --------
     >>> result = region.test(coefficients)
     >>> print(result)
-    Rank 47 of 100, p-value 0.54: inside every region of level 0.47 or more.
+    Rank 56 of 128, p-value 0.5703125: inside every region of level 0.4375 or more.
     >>> result.pvalue, result.smallest_level
-    (0.54, 0.47)
+    (0.5703125, 0.4375)
     """
 
     rank: int
@@ -64,9 +87,11 @@ class RankTest:
     def __str__(self) -> str:
         if self.tested:
             rank = f"rank {self.rank} of {self.m}"
-            said = f"Hypothesis {self.tested}: p-value {self.pvalue:.6g} ({rank})."
+            pvalue = pvalue_in_print(self.pvalue, 1 / self.m)
+            said = f"Hypothesis {self.tested}: p-value {pvalue} ({rank})."
             return said + (f" {self.caveat}" if self.caveat else "")
-        start = f"Rank {self.rank} of {self.m}, p-value {self.pvalue:.12g}: "
+        pvalue = pvalue_in_print(self.pvalue, 1 / self.m, digits=12)
+        start = f"Rank {self.rank} of {self.m}, p-value {pvalue}: "
         if self.rank == self.m:
             verdict = f"outside every region, up to level {(self.m - 1) / self.m:.12g}."
         else:

@@ -6,6 +6,7 @@ from unassuming.regions._ellipsoid import Ellipsoid
 from unassuming.regions._explain import Explanation, Language, Remedy, Status
 from unassuming.regions._explain import Fact as Fact
 from unassuming.regions._norm_bounds import NormBounds
+from unassuming.regions._outcomes import warn_of_two_values as warn_of_two_values
 from unassuming.regions._problem import Problem
 from unassuming.regions._region import Region
 from unassuming.regions._remedies import ATTAINED as ATTAINED

@@ -59,6 +59,7 @@ from unassuming.objectives import (
 )
 from unassuming.ranking import check_m, check_ties, draw_tie_order
 from unassuming.regions._describe import PUBLISHED_CLASSIFIER
+from unassuming.regions._outcomes import warn_of_two_values
 from unassuming.regions._problem import Problem
 from unassuming.regions._region import Region
 from unassuming.regions._sizes import require_representable
@@ -100,9 +101,10 @@ def confidence_region(
         fitted on other rows. The factories in `unassuming.objectives` describe how each
         hyper-parameter enters.
     X, y : arrays or DataFrames
-        The data; for `ARX` the input u, or None, and the output y at each time. Dask collections
-        are summed by the dask scheduler in use, and need a model that `StreamingRegion` supports:
-        least squares, ridge, and pipelines with fixed transformers.
+        The data; for `ARX` the input u, or None, and the output y at each time. Columns of pandas
+        need the index of X. Dask collections are summed by the dask scheduler in use, and need a
+        model that `StreamingRegion` supports: least squares, ridge, and pipelines with fixed
+        transformers. A regression of an outcome with two values is not exact, and warns.
     noise : str or Noise, optional
         What is assumed: ``"symmetric"`` (the default for regressors), ``"exchangeable"``,
         ``"symmetric-exchangeable"``, ``"spherical"``, ``"labels"`` (the default for classifiers),
@@ -217,7 +219,8 @@ def build_region(
         features, width = data.X, None
         objective = factory(model, design, outputs, data.weight)
     else:
-        data = check_data(deepcopy(X), y, sample_weight, classify=classify, classes=classes)
+        about_y = {"classify": classify, "classes": classes, "noise": chosen}
+        data = check_data(deepcopy(X), y, sample_weight, **about_y)
         features, design, width = _features(transformers, feature_stream, model, data, y)
         if drawn is None and not classify:
             _warn_of_lags(model, X, y)
@@ -279,6 +282,8 @@ def build_region(
     later = whitened and isinstance(objective, Quadratic) and not objective.design.dual
     score = partial(objective.score, psi) if later else objective.score(psi)
     engine = RankEngine(objective, score, perturbations, tie_order, whitened=whitened)
+    if drawn is None and not classify:
+        warn_of_two_values(data.y, objective.n, chosen)
     return Region(problem, engine)
 
 
@@ -310,7 +315,11 @@ def _door(objective: Objective, data: Data) -> str:
     w = np.ones(objective.n) if data.weight is None else data.weight
     if not design.dual:
         columns, penalty = design.matrix, lam * objective.n
-        return features_door(columns, w, penalty, objective.names, intercept=design.intercept)
+        options = {
+            "intercept": design.intercept,
+            "computed": design.computed or bool(design.rounding),
+        }
+        return features_door(columns, w, penalty, objective.names, **options)
     return kernel_door(design.gram(), w, lam * objective.n) if hasattr(objective, "lam") else ""
 
 

@@ -14,6 +14,7 @@ from unassuming._words import shown, spoken
 from unassuming.inputs import frozen_steps
 from unassuming.noise import Labels, is_group
 from unassuming.objectives import Objective
+from unassuming.ranking import level_in_print
 from unassuming.regions._problem import Problem
 
 _SHOWN = 6
@@ -133,7 +134,7 @@ def describe(problem: Problem, m: int) -> Description:
     ideal = f"the ideal coefficients, those that give {noise.target} at the inputs"
     covers = (
         f"{problem.objective.ideal or ideal}, with probability {surely} 1 - q/{m} for q = 1, ..., "
-        f"{m - 1} (levels {1 / m:.4g} to {1 - 1 / m:.4g})"
+        f"{m - 1} (levels {level_in_print(1 / m)} to {level_in_print(1 - 1 / m)})"
     )
     if problem.objective.atoms:
         covers += f", or at least that if the noise has atoms at {problem.objective.atoms}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -10,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from unassuming._errors import levels_to_user
 from unassuming._rounding import EPS, exceeds
 from unassuming._typing import Array, BoolArray
 from unassuming.inputs import as_points
@@ -57,17 +55,6 @@ class Ellipsoid:
     reason: str
     root_inverse: Array = field(repr=False)
     explanation: Explanation = field(default=Explanation(), repr=False)
-
-    @property
-    def radius(self) -> float:
-        """The former name of ``squared_radius``."""
-        warnings.warn(
-            "Ellipsoid.radius is a squared radius and is now called squared_radius; the old name "
-            "will be removed in the next version.",
-            DeprecationWarning,
-            stacklevel=levels_to_user(),
-        )
-        return self.squared_radius
 
     def contains(self, candidates: ArrayLike) -> Any:
         """Whether coefficient vectors lie inside, (d,) or (N, d).

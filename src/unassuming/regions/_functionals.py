@@ -70,7 +70,7 @@ class Functionals(Membership):
         cell_weights: str = "design",
         cell_estimate: str = "mean",
     ) -> Any:
-        """Bound linear functionals of the coefficients, all at once or one at a time.
+        """Bound linear functionals of the coefficients, one at a time or all at once.
 
         From the joint region all levels come from one computation: a factorisation of a k×k matrix
         for each of the m - 1 sets, k = rank, in batches of 128 MB. ``inner=True`` adds a search, in
@@ -121,24 +121,23 @@ class Functionals(Membership):
         Examples
         --------
         >>> print(region.interval())
-        Interval of 3 functionals at level 0.9, all at once (joint region): every bound is finite
-        and an honest outer bound of the region.
+        Interval of 3 functionals at level 0.950195, one at a time (cells): every interval is finite
+        and has its level by itself.
                       estimate      lower      upper
-          intercept   0.449579   0.183833   0.720281
-          x0           1.11028   0.780206    1.39273
-          x1         -0.241735  -0.504641  0.0329173
-        >>> difference = region.interval([0.0, 1.0, -1.0], level=0.95)
+          intercept   0.449579   0.220136   0.675111
+          x0           1.11028   0.704221    1.42522
+          x1         -0.241735  -0.470242  0.0104876
+        >>> difference = region.interval([0.0, 1.0, -1.0])
         >>> bool(difference.lower[0] < coefficients[1] - coefficients[2] < difference.upper[0])
         True
 
-        One coefficient, at its own level:
+        All at once, from the joint region:
 
-        >>> single = region.interval("x0", level=0.9, simultaneous=False)
-        >>> print(single)
-        Interval of 1 functional at level 0.9, one at a time (cells, attained level 0.900391):
-        every interval is finite and has its level by itself.
+        >>> print(region.interval("x0", level=0.9, simultaneous=True, method="joint"))
+        Interval of 1 functional at level 0.90625, all at once (joint region): every bound is finite
+        and an honest outer bound of the region.
               estimate     lower    upper
-          x0   1.11028  0.806016  1.36728
+          x0   1.11028  0.800029  1.39107
         """
         check_assumption(norm_bound, model_error, noise_scale)
         if model_error is not None:
@@ -239,12 +238,12 @@ class Functionals(Membership):
         'UNBOUNDED'
         >>> band = region.band([[2.0], [7.0]], norm_bound=30)
         >>> print(band)
-        Band of the function itself at 2 inputs at level 0.9, given a norm of at most 30 (your
+        Band of the function itself at 2 inputs at level 0.953125, given a norm of at most 30 (your
         assumption), all at once (joint region): every bound is finite and an honest outer bound of
         the region.
           x0  estimate     lower    upper
-          2    1.09133  -17.4484  19.7186
-          7    3.34613  -17.0953  20.4288
+          2    1.09133  -24.9538  26.1038
+          7    3.34613  -23.2692  25.3724
         """
         options = cells, cell_weights, cell_estimate
         check_assumption(norm_bound, model_error, noise_scale)

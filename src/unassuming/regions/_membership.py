@@ -105,7 +105,7 @@ class Membership(ABC):
         Examples
         --------
         >>> region.statistics([coefficients, 2 * coefficients]).shape
-        (2, 100)
+        (2, 128)
         """
         found = _resolved(self, candidates)
         statistics = self._engine.statistics(found)
@@ -121,7 +121,7 @@ class Membership(ABC):
         Examples
         --------
         >>> region.rank([region.estimate, region.estimate + 10])
-        array([  1, 100])
+        array([  1, 128])
         """
         found = _resolved(self, candidates)
         ranks = self._engine.ranks(found)
@@ -139,7 +139,7 @@ class Membership(ABC):
         Examples
         --------
         >>> region.smallest_level(region.estimate)
-        0.01
+        0.0078125
         """
         return self.rank(candidates) / self.m
 
@@ -153,7 +153,7 @@ class Membership(ABC):
         Examples
         --------
         >>> region.pvalue(region.estimate + 10)
-        0.01
+        0.0078125
         """
         return (self.m - self.rank(candidates) + 1) / self.m
 
@@ -191,7 +191,7 @@ class Membership(ABC):
         Examples
         --------
         >>> print(region.test(lambda X: 10 + 0 * X[:, 0]))
-        Rank 100 of 100, p-value 0.01: outside every region, up to level 0.99.
+        Rank 128 of 128, p-value <= 0.0079: outside every region, up to level 0.9921875.
         """
         found = _resolved(self, candidate)
         if not found.single:

@@ -68,13 +68,13 @@ class Region(Summaries):
     >>> X, y, coefficients = ua.datasets.linear(n=50, d=2, random_state=0)
     >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
     >>> region.n, region.m, region.noise, region.names
-    (50, 100, Symmetric(), ['intercept', 'x0', 'x1'])
+    (50, 128, Symmetric(), ['intercept', 'x0', 'x1'])
     >>> print(region.shape)
     quadratic: the objective is quadratic and weighted by its Hessian
     >>> region.rank(region.estimate), region.contains(coefficients, level=0.9)
     (1, True)
     >>> region.perturbations.apply(y).shape, region.tie_order.shape, region.inputs.shape
-    ((99, 50), (100,), (50, 2))
+    ((127, 50), (128,), (50, 2))
     >>> region.exact_crossings
     True
     """
@@ -118,7 +118,7 @@ class Region(Summaries):
 
         Examples
         --------
-        >>> t = region.reach("x0", level=0.9)
+        >>> t = region.reach("x0")
         >>> slope = np.array([0.0, 1.0, 0.0])
         >>> region.contains(region.estimate + 0.999 * t * slope)
         True
@@ -231,7 +231,7 @@ class Region(Summaries):
         Examples
         --------
         >>> region.max_bounded_level
-        0.99
+        0.9921875
         """
         return self.shape.largest_bounded_rank() / self.m
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from unassuming._frames import apart, as_frame
 from unassuming._typing import Array
+from unassuming.ranking import level_in_print
 from unassuming.regions._explain import Explanation, Status
 from unassuming.regions._unions import IntervalUnion, several
 
@@ -62,7 +63,7 @@ class Bounds:
     Attributes
     ----------
     level : float
-        The level used.
+        The level attained, at least the one asked for; the smallest one, if it varies.
     estimate : array of shape (N,)
         The functionals at the point estimate.
     lower, upper : arrays of shape (N,)
@@ -93,7 +94,7 @@ class Bounds:
         How they were found: "joint region", "balanced cells", or for single numbers "cells",
         "pairs", "halves", "palmrt" and "t".
     attained : array of shape (N,)
-        The level that was attained for each functional, at least ``level``.
+        The level that was attained for each functional; 1 where nothing is known.
     model_error : float or None
         The error of the model that was allowed for, if there was one.
     sets : tuple of N IntervalUnion, or None
@@ -133,7 +134,7 @@ class Bounds:
 
         Examples
         --------
-        >>> region.interval(level=0.9).description
+        >>> region.interval(level=0.9, simultaneous=True, method="joint").description
         'every bound is finite and an honest outer bound of the region'
         """
         if self.status is Status.SOME_EMPTY:
@@ -183,16 +184,14 @@ class Bounds:
 
     def _sentence(self, what: str) -> str:
         finite = int(np.isfinite(self.lower).sum() + np.isfinite(self.upper).sum())
-        text = f"{what} at level {self.level:.12g}"
+        least = " at least" if len(self._levels) > 1 else ""
+        text = f"{what} at{least} level {level_in_print(self.level)}"
         if self.norm_bound is not None:
             text += f", given a norm of at most {self.norm_bound:.6g} (your assumption)"
         if self.model_error is not None:
             text += f", given a model error of at most {self.model_error:.6g} (your assumption)"
         text += f", {'all at once' if self.simultaneous else 'one at a time'} ({self.method}"
-        if len(self._levels) == 1 and abs(self._levels[0] - self.level) > 1e-9:
-            text += f", attained level {self._levels[0]:.6g}"
-        text += ")"
-        text += f": {self.description}"
+        text += f"): {self.description}"
         if self.status not in _NO_COUNT and finite < 2 * len(self):
             text += f" ({finite} of {2 * len(self)} bounds are finite)"
         return text + "." + (f" {self.reason}" if self.reason else "")

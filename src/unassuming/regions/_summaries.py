@@ -94,10 +94,10 @@ class Summaries(Functionals):
         --------
         >>> print(region.summary())
         Summary of LinearRegression() at level 0.95 (attained: 0.950195)
-                      estimate  cell_estimate      lower      upper     pvalue
-          intercept   0.449579       0.454248   0.220136   0.675111   0.002441
-          x0           1.11028        1.10189   0.704221    1.42522  0.0004883
-          x1         -0.241735      -0.214867  -0.470242  0.0104876    0.06104
+                      estimate  cell_estimate      lower      upper      pvalue
+          intercept   0.449579       0.454248   0.220136   0.675111    0.002441
+          x0           1.11028        1.10189   0.704221    1.42522  <= 0.00049
+          x1         -0.241735      -0.214867  -0.470242  0.0104876     0.06104
         Assumed: the noise terms are independent, each symmetric about zero (their laws may all
         differ); inputs, features, weights, hyper-parameters and seed do not depend on the noise;
         the noise-free outputs lie in the span of the 3 features.
@@ -176,7 +176,7 @@ class Summaries(Functionals):
         Examples
         --------
         >>> print(region.hypothesis("x0"))
-        Hypothesis x0 = 0: p-value 0.000488281 (rank 2048 of 2048).
+        Hypothesis x0 = 0: p-value <= 0.00049 (rank 2048 of 2048).
         >>> region.hypothesis(["x0", "x1"], value=[1, 0]).tested
         'x0 = 1 and x1 = 0'
         """

@@ -160,9 +160,8 @@ def _sources(finite: Sequence[Any]) -> Iterator[str]:
     """Say where bands come from, if some do not come from the joint region."""
     said = []
     for band in sorted(finite, key=lambda one: -one.level):
-        attained = "" if band.attained is None else f" (attained level {band.attained[0]:.4g})"
         cells = band.method == "balanced cells"
-        source = f"balanced cells of rows{attained}" if cells else f"the {band.method}"
+        source = "balanced cells of rows" if cells else f"the {band.method}"
         said.append(f"{percent(band.level)} from {source}")
     if any(band.method == "balanced cells" for band in finite):
         yield f"Chosen by the width predicted before the target is seen: {', '.join(said)}."

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unassuming._modular import PRIMES, Remainders
+from unassuming._modular import Remainders
 from unassuming._typing import Array, BoolArray
 from unassuming.cells import KeptCells, KeptRows, centred
 from unassuming.membership import RankEngine
 from unassuming.noise import BlockSymmetric, Perturbations, rows_of_stream
 from unassuming.objectives import Quadratic, Score
-from unassuming.regions import Problem, Region, require_representable
+from unassuming.regions import Problem, Region, require_representable, warn_of_two_values
 from unassuming.streaming._compressed import compress, uncompressed
 from unassuming.streaming._errors import weighted
 from unassuming.streaming._exact_rank import null_spaces
@@ -42,6 +42,7 @@ def region_of(stream: StreamingRegion, ties: str) -> Region:
         rows=None,
         cells=cells,
     )
+    warn_of_two_values(stream._ledger.outcomes, stream.n, stream.noise)
     return Region(problem, RankEngine(objective, score, perturbations, tie_order, whitened=True))
 
 
@@ -102,16 +103,10 @@ def _null_vectors(stream: StreamingRegion) -> tuple[Remainders, ...] | None:
     """Return the null vectors of the features in exact arithmetic, modulo primes.
 
     None if transformers have computed them: then dependence up to rounding counts as dependence.
-    A file of an older version does not say; its features count as independent, or are refused.
     """
     if stream._features.transformers is not None:
         return None
-    spaces = stream._ledger.spaces
-    assert stream._features.width is not None
-    d = stream._features.width + stream._intercept
-    if spaces is None:
-        return tuple(np.zeros((d, 0), dtype=np.int64) for _ in PRIMES)
-    return null_spaces(spaces)
+    return null_spaces(stream._ledger.spaces)
 
 
 def _few_in_cells(stream: StreamingRegion, rows: Array, weight: Array) -> KeptRows | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unassuming._archive import Unreadable, read, write
+from unassuming._archive import FORMAT, Unreadable, check_format, read, write
 from unassuming._tables import Store, as_plain
 from unassuming._version import __version__
 from unassuming.io import (
@@ -25,7 +25,6 @@ from unassuming.streaming._saved import Saved, decode
 if TYPE_CHECKING:
     from unassuming.streaming._stream import StreamingRegion
 
-FORMAT = 2
 _KIND = "stream"
 _NOTE = "note_"
 _FILE, _LOAD = "the checkpoint", "StreamingRegion.load"  # as sentences name them
@@ -55,8 +54,9 @@ def write_checkpoint(
         rows = pending.present()
         store.arrays[f"rows{j}"] = rows[:, :-1] if (rows[:, -1] == 1).all() else rows
         store.arrays[f"there{j}"] = pending.there
-    for j, form in enumerate(ledger.spaces or ()):
+    for j, form in enumerate(ledger.spaces):
         store.arrays[f"space{j}"] = form
+    store.arrays["outcomes"] = ledger.outcomes
     store.arrays["key"] = stream._key
     store.arrays["tie_order"] = stream._tie_order
     if stream._cells.number:
@@ -128,23 +128,20 @@ def read_checkpoint(
 def read_note(path: AnyPath) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the note that was written with a stream, and the additional arrays."""
     header, arrays = _read(path)
-    if not isinstance(header.get("note", {}), dict):
+    if not isinstance(header.get("note"), dict):
         raise _refused(path, "its note is not a JSON object")
     more = {name: array for name, array in arrays.items() if name.startswith(_NOTE)}
-    return header.get("note", {}), {name.removeprefix(_NOTE): a for name, a in more.items()}
+    return header["note"], {name.removeprefix(_NOTE): a for name, a in more.items()}
 
 
 def _read(path: AnyPath) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         header, arrays = read(path)
+        if header.get("kind") != _KIND:
+            raise Unreadable("it is a file of another kind")
+        check_format(header)
     except Unreadable as error:
         raise _refused(path, str(error)) from error
-    if header.get("kind") != _KIND:
-        raise _refused(path, "it is a file of another kind")
-    if header.get("format") != FORMAT:
-        raise _refused(
-            path, f"it has format {header.get('format')}, and this version reads {FORMAT}"
-        )
     return header, arrays
 
 

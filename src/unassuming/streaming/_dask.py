@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unassuming.inputs import refuse_classes, rows_between, split_pipeline
+from unassuming.inputs import refuse_classes, renumbered, rows_between, split_pipeline
 from unassuming.noise import Noise
 from unassuming.ranking import check_ties
 from unassuming.regions import Region, is_dask
@@ -62,6 +62,7 @@ def build_from_dask(
 
 def _shard(empty: StreamingRegion, first: int, X: Any, y: Any, weight: Any) -> StreamingRegion:
     """Sum one partition. Errors count its own rows, so they say where it begins."""
+    y, weight = (renumbered(column, first, X) for column in (y, weight))
     try:
         return empty._fresh().partial_fit(X, y, first_row=first, sample_weight=weight)
     except ValueError as error:

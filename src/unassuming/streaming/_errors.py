@@ -75,17 +75,10 @@ class Errors:
     lengths: Array  # (k,)
 
     @classmethod
-    def of_products(
-        cls, count: int, k: int, joins: int = 0, block: int = BLOCK, *, weighted: bool = False
-    ) -> Errors:
-        """Return those of plain sums over so many rows, in blocks, joined so many times."""
-        terms = _terms(count, block) + joins + 4 * weighted
+    def of_products(cls, count: int, k: int, *, weighted: bool = False) -> Errors:
+        """Return those of plain sums over so many rows, in blocks."""
+        terms = _terms(count) + 4 * weighted
         return cls(gamma(terms), 2 * gamma(terms + 1), np.zeros(k))
-
-    @classmethod
-    def unknown(cls, R: Array) -> Errors:
-        """Return those of orthonormal columns of which nothing is known."""
-        return cls(UNKNOWN, UNKNOWN, length(R.T))
 
     @classmethod
     def of_rows(cls, Z: Array, Q: Array, R: Array) -> Errors:
@@ -209,9 +202,9 @@ def _lengths_left(Z: Array, Q: Array, R: Array) -> Array:
         return np.asarray((column_lengths(rest) + error) * unit)
 
 
-def _terms(count: int, block: int = BLOCK) -> int:
+def _terms(count: int) -> int:
     """Return the number of roundings of sums over so many rows, in blocks."""
-    return min(count, block) - (-count // block)
+    return min(count, BLOCK) - (-count // BLOCK)
 
 
 def blocked(left: Array, right: Array) -> Array:

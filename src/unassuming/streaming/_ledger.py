@@ -61,7 +61,8 @@ class Ledger:
         self.nodes: dict[Node, Part] = {}  # sums of complete nodes
         self.pending: dict[int, Pending] = {}  # incomplete leaves, by number
         self.spans: list[tuple[int, int]] = []  # ranges [first, stop) of rows, sorted and disjoint
-        self.spaces: Spaces | None = ()  # of the features of all rows; None: from an older file
+        self.spaces: Spaces = ()  # of the features of all rows
+        self.outcomes: Array = np.empty(0)  # the different values of y, three of them at most
 
     @property
     def count(self) -> int:
@@ -89,8 +90,9 @@ class Ledger:
                 where[offset : offset + len(some)] = True
                 draft._wait(leaf, where, np.column_stack([some, own]), sums)
             start = stop
-        if draft.spaces is not None and len(rows):
+        if len(rows):
             draft.spaces = extended(draft.spaces, rows[:, :-1])
+            draft.outcomes = _few_values(draft.outcomes, rows[:, -1])
         return draft
 
     def merged(self, other: Ledger, sums: Sums) -> Ledger:
@@ -100,8 +102,8 @@ class Ledger:
             draft._complete(place, other.nodes[place], sums)
         for leaf, pending in other.pending.items():
             draft._wait(leaf, pending.there, pending.present(), sums)
-        known = draft.spaces is not None and other.spaces is not None
-        draft.spaces = joined(draft.spaces or (), other.spaces or ()) if known else None
+        draft.spaces = joined(draft.spaces, other.spaces)
+        draft.outcomes = _few_values(draft.outcomes, other.outcomes)
         return draft
 
     def _draft(self, spans: list[tuple[int, int]]) -> Ledger:
@@ -109,6 +111,7 @@ class Ledger:
         draft = Ledger(self.leaf_rows)
         draft.nodes, draft.pending = dict(self.nodes), dict(self.pending)
         draft.spans, draft.spaces = self._joined(spans), self.spaces
+        draft.outcomes = self.outcomes
         return draft
 
     def copied(self) -> Ledger:
@@ -184,6 +187,11 @@ class Ledger:
             part = sums.join(other, part) if number & 1 else sums.join(part, other)
             height, number = height + 1, number >> 1
         self.nodes[height, number] = part
+
+
+def _few_values(some: Array, more: Array) -> Array:
+    """Return at most three of the different values: whether there are two is all that matters."""
+    return some if len(some) == 3 else np.unique(np.concatenate([some, more]))[:3]
 
 
 def _summed(rows: Array, first: int, sums: Sums) -> Part:

@@ -51,7 +51,8 @@ class Saved:
     spans: list[tuple[int, int]]
     nodes: dict[Node, Part]
     pending: dict[int, Pending]
-    spaces: Spaces | None
+    spaces: Spaces
+    outcomes: Array
     width: int | None
     inputs: list[Any] | None
     columns: list[str] | None
@@ -67,14 +68,14 @@ class Saved:
             k = self.width + stream._intercept + 1
             sums = stream._sums_of(k)
             require(all(sums.fits(part) for part in self.nodes.values()), "sums")
-            spaces = self.spaces or ()
-            require(all(form.shape[1] == k - 1 >= len(form) for form in spaces), "features")
+            fit = all(form.shape[1] == k - 1 >= len(form) for form in self.spaces)
+            require(fit, "features")
             pending = {leaf: _with_weights(part, k) for leaf, part in self.pending.items()}
         stream._key, stream._tie_order = self.key, self.tie_order
         if self.cell_key is not None:
             stream._cells = replace(stream._cells, key=self.cell_key)
         ledger.spans, ledger.nodes, ledger.pending = self.spans, self.nodes, pending
-        ledger.spaces = self.spaces
+        ledger.spaces, ledger.outcomes = self.spaces, self.outcomes
 
     def sample(self, store: Store) -> tuple[Any, Array] | None:
         """Return one row of inputs and its features, if the model has transformers."""
@@ -96,14 +97,13 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
     arrays = store.arrays
     m = as_integer(header["m"], "ties", least=2)
     tie_order = as_tie_order(arrays["tie_order"], m)  # before anything of length m
-    key, cells = _key(arrays["key"]), as_integer(header.get("cells", 0), "cells", most=MOST_CELLS)
-    cell_key = _key(arrays["cell_key"]) if cells else None  # older files have no cells
+    key, cells = _key(arrays["key"]), as_integer(header["cells"], "cells", most=MOST_CELLS)
+    cell_key = _key(arrays["cell_key"]) if cells else None
     require(cells != 1, "cells")
     leaf_rows = as_integer(header["leaf_rows"], "rows", least=1)
     spans = [_span(span) for span in header["spans"]]
     nodes = {
-        _node(entry): _part(entry, j, arrays, m, leaf_rows)
-        for j, entry in enumerate(header["nodes"])
+        _node(entry): _part(entry, j, arrays, cells > 0) for j, entry in enumerate(header["nodes"])
     }
     leaves = [as_integer(leaf, "rows", most=2**_HIGHEST) for leaf in header["pending"]]
     pending = {leaf: _pending(j, arrays, leaf_rows) for j, leaf in enumerate(leaves)}
@@ -134,6 +134,7 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
         nodes=nodes,
         pending=pending,
         spaces=_spaces(arrays) if spans else (),
+        outcomes=_outcomes(arrays["outcomes"], spans),
         width=width,
         inputs=inputs and [tuple(c) if isinstance(c, list) else c for c in inputs],
         columns=columns,
@@ -161,31 +162,21 @@ def _node(entry: Any) -> Node:
     return as_integer(height, "sums", most=_HIGHEST), as_integer(number, "sums", most=2**_HIGHEST)
 
 
-def _part(entry: Any, j: int, arrays: dict[str, Any], m: int, leaf_rows: int) -> Part:
-    basis, moved = arrays[f"basis{j}"], arrays[f"moved{j}"]
-    least = arrays.get(f"least{j}", np.zeros(len(basis)))  # older files lack it
-    cells = arrays.get(f"cells{j}", np.zeros((0, *basis.shape)))
+def _part(entry: Any, j: int, arrays: dict[str, Any], in_cells: bool) -> Part:
+    basis, moved, least = arrays[f"basis{j}"], arrays[f"moved{j}"], arrays[f"least{j}"]
+    require(in_cells == (f"cells{j}" in arrays), "parts")
+    cells = arrays[f"cells{j}"] if in_cells else np.zeros((0, *basis.shape))
     require(basis.dtype == moved.dtype == least.dtype == cells.dtype == np.float64, "sums")
-    still = arrays.get(f"still{j}", np.zeros((2, m - 1, len(basis) - 1), dtype=np.bool_))
+    still = arrays[f"still{j}"]
     require(still.dtype == np.bool_, "sums")
-    errors = _errors(entry, j, arrays, leaf_rows)
+    errors = _errors(arrays[f"errors{j}"], arrays[f"lengths{j}"], len(basis))
     return Part(basis, moved, entry[2], least, cells, still, errors)
 
 
-def _errors(entry: Any, j: int, arrays: dict[str, Any], leaf_rows: int) -> Errors:
-    """Return the bounds of the errors of sums.
-
-    Older files lack them. Their products were added row by row in each leaf, perhaps with weights.
-    How their columns were made orthonormal is unknown.
-    """
-    basis, (height, _, plain) = arrays[f"basis{j}"], entry
-    if f"errors{j}" not in arrays:
-        if plain:
-            return Errors.of_products(leaf_rows, len(basis), height, leaf_rows, weighted=True)
-        return Errors.unknown(basis)
-    both, lengths = arrays[f"errors{j}"], arrays[f"lengths{j}"]
+def _errors(both: Array, lengths: Array, k: int) -> Errors:
+    """Return the bounds of the errors of sums."""
     require(both.dtype == lengths.dtype == np.float64, "sums")
-    require(both.shape == (2,) and lengths.shape == (len(basis),), "sums")
+    require(both.shape == (2,) and lengths.shape == (k,), "sums")
     require(bool((both >= 0).all() and (lengths >= 0).all()), "sums")
     return Errors(float(both[0]), float(both[1]), lengths)
 
@@ -199,10 +190,8 @@ def _pending(j: int, arrays: dict[str, Any], leaf_rows: int) -> Pending:
     return Pending(rows, there)
 
 
-def _spaces(arrays: dict[str, Any]) -> Spaces | None:
-    """Return the rows of the features modulo primes; None in a file without them."""
-    if "space0" not in arrays:
-        return None
+def _spaces(arrays: dict[str, Any]) -> Spaces:
+    """Return the rows of the features modulo primes."""
     found = []
     for j, prime in enumerate(PRIMES):
         form = arrays[f"space{j}"]
@@ -212,8 +201,16 @@ def _spaces(arrays: dict[str, Any]) -> Spaces | None:
     return tuple(found)
 
 
+def _outcomes(values: Any, spans: list[tuple[int, int]]) -> Array:
+    """Return the different values of y, at most three; some if there are rows."""
+    require(values.dtype == np.float64 and values.ndim == 1, "outcomes")
+    require(len(values) <= 3 and bool(values.size) == bool(spans), "outcomes")
+    require(bool(np.isfinite(values).all()), "outcomes")
+    return np.unique(values)
+
+
 def _with_weights(part: Pending, k: int) -> Pending:
-    """Return rows of k numbers and a weight; files without weights have rows of weight one."""
+    """Return rows of k numbers and a weight, which is not in the file if all are one."""
     rows = part.rows
     if rows.shape[1] == k:
         return Pending(np.column_stack([rows, np.ones(len(rows))]), part.there)

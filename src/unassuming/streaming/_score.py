@@ -154,9 +154,8 @@ class SumScore(Score):
         if lost.any() and self.errors.whole >= UNKNOWN:
             raise ValueError(
                 "the rank of a candidate cannot be decided from sums over the rows: expected sums "
-                "with known rounding errors, given some from a checkpoint of an older version that "
-                "did not record them, or from columns that depend on each other up to rounding. "
-                "Pass the rows to a new StreamingRegion, or build the region in memory with "
+                "with known rounding errors, given columns that depend on each other up to "
+                "rounding. Drop one of them, or build the region in memory with "
                 "ua.confidence_region(estimator, X, y)."
             )
         if lost.any():

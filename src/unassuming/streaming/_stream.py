@@ -14,6 +14,7 @@ from unassuming.inputs import (
     as_outputs,
     as_seed,
     cell_stream,
+    check_chunk,
     row_count,
     rows_between,
     split_pipeline,
@@ -43,9 +44,11 @@ class StreamingRegion:
     """Exact confidence regions from one pass over data that need not fit into memory.
 
     Rows come in chunks of any size, on one machine or on several whose sums are merged. The region
-    has the same ranks as the one that `unassuming.confidence_region` builds in memory with the same
-    seed, for every chunking and every order of merging: rows are numbered, everything random
-    depends on the row number, and the row numbers decide the order in which sums are added. A rank
+    has the same ranks for every chunking and every order of merging: rows are numbered, all signs
+    depend on the row number, and the row numbers decide the order in which sums are added. Where
+    signs are drawn (m is not a power of two) its ranks are those of the region that
+    `unassuming.confidence_region` builds in memory with the same seed; a group of signs goes by the
+    row number here and by the leverage there. A rank
     that the rounding of sums may decide is refused: if rows or means differ by many orders of
     magnitude, or if more than 4 % of the statistics tie with that of the data.
 
@@ -90,17 +93,17 @@ class StreamingRegion:
 
     Examples
     --------
-    >>> stream = ua.StreamingRegion(Ridge(), random_state=0)
+    >>> stream = ua.StreamingRegion(Ridge(), m=100, random_state=0)
     >>> stream = stream.partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
     >>> stream.n, stream.next_row
     (50, 50)
-    >>> in_memory = ua.confidence_region(Ridge(), X, y, random_state=0)
+    >>> in_memory = ua.confidence_region(Ridge(), X, y, m=100, random_state=0)
     >>> stream.region().rank(coefficients) == in_memory.rank(coefficients)
     True
 
     Two shards, merged in any order:
 
-    >>> one, two = (ua.StreamingRegion(Ridge(), random_state=0) for _ in range(2))
+    >>> one, two = (ua.StreamingRegion(Ridge(), m=100, random_state=0) for _ in range(2))
     >>> one = one.partial_fit(X[:20], y[:20], first_row=0)
     >>> two = two.partial_fit(X[20:], y[20:], first_row=20)
     >>> two.merge(one).region().rank(coefficients) == in_memory.rank(coefficients)
@@ -175,6 +178,7 @@ class StreamingRegion:
         """
         rows = row_count(X)
         first = self.next_row if first_row is None else as_row_number(first_row)
+        check_chunk(first, X, y, sample_weight, self.noise)
         target = as_finite(as_outputs(y, rows), "y")
         if rows == 0:
             return self

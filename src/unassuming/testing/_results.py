@@ -106,7 +106,7 @@ class Coverage:
     ...     make_data, Ridge(), repetitions=5, resamples=9, random_state=0
     ... )
     >>> print(measured)
-    Coverage of the truth at level 0.9, 5 repetitions, with exact 0.95 intervals:
+    Coverage of the truth at level 0.953125, 5 repetitions, with exact 0.95 intervals:
       method ...
     >>> measured.region.runs, len(measured.to_frame())
     (5, 5)

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from unassuming._second.objectives import Objective, State
+from unassuming._second.objectives.base import as_state
 from unassuming._typing import Array
 from unassuming.inputs import Data, as_finite
 
@@ -56,9 +57,7 @@ def resolve(candidates: Any, objective: Objective, data: Callable[[], Data]) -> 
         return Candidates(objective.at_values(f), single=True)
     if isinstance(candidates, Sequence) and any(callable(c) or _is_model(c) for c in candidates):
         parts = [resolve(c, objective, data) for c in candidates]
-        states = [
-            p.known if isinstance(p.known, State) else objective.state(p.known) for p in parts
-        ]
+        states = [as_state(part.known, objective) for part in parts]
         caveat = next((part.caveat for part in parts if part.caveat), "")
         return Candidates(State.join(states), single=False, caveat=caveat)
     return _from_coefficients(candidates, objective)

@@ -58,17 +58,14 @@ class Noise(ABC):
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
         """Draw ``size`` transformations of vectors of length ``n``, uniformly from the group.
 
-        All randomness comes from the Generator ``rng``. The result is passed on to `apply`: an
-        array whose first axis has length ``size``, or a tuple of such arrays. For any other type,
-        override `take` as well.
+        Return an array whose first axis has length ``size``, or a tuple of such arrays.
         """
 
     @abstractmethod
     def apply(self, drawn: Any, residuals: Array, fitted: Array | None) -> Array:
         """Apply every drawn transformation to residuals (..., n); returns (..., size, n).
 
-        ``fitted`` holds the values of the candidate at the inputs, shape (..., n). It matters only
-        if the law of the noise depends on the candidate.
+        ``fitted`` (..., n) are the values of the candidate, where the law depends on them.
         """
 
     @property
@@ -91,12 +88,9 @@ class Noise(ABC):
         return None
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Any, int]:
-        """Return all transformations of vectors of length ``n`` but the identity, and the order m.
-
-        With ``modulo_sign``, one element of each pair G, -G is kept if the group contains -I.
-        """
+        """Return all transformations but the identity (or one of G and -G), and their number."""
         raise ValueError(
-            f"{self!r} has no finite group to enumerate: m='all' needs signs, block signs, "
+            "noise has no finite group to enumerate: m='all' needs signs, block signs, "
             f"permutations or both, given {self!r}. Pass an integer m such as m=100."
         )
 
@@ -105,48 +99,30 @@ class Noise(ABC):
         return tuple(part[which] for part in drawn) if isinstance(drawn, tuple) else drawn[which]
 
     def admits(self, residuals: Array, fitted: Array) -> BoolArray:
-        """Whether each candidate, with these ``residuals`` and ``fitted`` (..., n), is possible.
-
-        A candidate that cannot have produced the data lies in no region. The true candidate must be
-        admitted with probability one; by default all are.
-        """
+        """Whether each candidate can have produced the data; the true one must be admitted."""
         return np.ones(fitted.shape[:-1], dtype=np.bool_)
 
     def restrict(self, rows: BoolArray) -> Self:
-        """Return the assumption on the noise of ``rows`` alone, a boolean mask.
-
-        By default a `separable` class returns itself, and any other refuses. Override it in a class
-        that stores something for each row.
-        """
+        """Return the assumption on the noise of ``rows`` alone, a boolean mask."""
         if not self.separable:
             raise self.not_separable("restrict(rows)", "rows are left out")
         return self
 
     def units(self, n: int) -> IntArray:
-        """Return, for each of ``n`` rows, the number of the unit that can be set aside as a whole.
-
-        Given the noise of the units set aside, the assumption on the others (see `restrict`) must
-        still hold. In a `separable` class every row is a unit.
-        """
+        """Return for each row the number of the unit that can be set aside as a whole."""
         if not self.separable:
             raise self.not_separable("units(n)", "rows are set aside")
         return np.arange(n)
 
     def sign_units(self, n: int) -> IntArray | None:
-        """Return, for each of ``n`` rows, the number of the unit that may change its sign.
+        """Return for each row the number of the unit whose noise may change its sign, or None.
 
-        Changing the signs of the noise of any units, all rows of a unit together, must leave the
-        joint law of the noise unchanged. Intervals of single coefficients rest on this. None, the
-        default, declares no such units.
+        Intervals of single coefficients rest on this, or on `swap_blocks`.
         """
         return None
 
     def swap_blocks(self, n: int) -> IntArray | None:
-        """Return, for each of ``n`` rows, the number of the block within which rows may be swapped.
-
-        Permuting the noise of rows of the same block must leave the joint law unchanged. Intervals
-        of single coefficients can rest on this too. None, the default, declares no such blocks.
-        """
+        """Return for each row the number of the block within which rows may be swapped, or None."""
         return None
 
     def not_separable(self, method: str, when: str) -> NotAvailable:

@@ -10,32 +10,22 @@ from numpy.typing import ArrayLike
 from unassuming._errors import NotAvailable
 from unassuming._second.noise.base import Noise
 from unassuming._second.noise.perturbations import as_noise
-from unassuming._typing import Array, BoolArray, IntArray
+from unassuming._typing import Array, BoolArray
 
 
 class InBasis(Noise):
     """Noise e whose coordinates Qᵀe satisfy an assumption, for a known orthogonal matrix Q.
 
-    For example: noise that is correlated from row to row, with independent symmetric coordinates in
-    a cosine basis or in the eigenvectors of a known covariance. The transformations are QGQᵀ with G
-    of the inner assumption. Models of features with squares as their loss are rotated, (Qᵀy, QᵀΦ),
-    and all that is known of the inner assumption holds there, with rotated rows in place of rows
+    For example correlated noise with independent symmetric coordinates in a cosine basis, or in the
+    eigenvectors of a known covariance. The transformations are QGQᵀ with G of the inner assumption
     (docs/theory.md 16); weights are refused.
 
     Parameters
     ----------
     basis : array of shape (n, n)
-        Q. Its columns are the basis vectors, orthonormal to rounding. It must not depend on y. Its
-        rows are the rows of the data that count: of `ARX`, those after the initial values.
+        Q, orthonormal columns that do not depend on y, one row for each row that counts.
     inner : str or Noise, default "symmetric"
-        What is assumed of Qᵀe: a name such as ``"exchangeable"``, or an instance. Its
-        transformations have to be orthogonal maps.
-
-    Attributes
-    ----------
-    basis : array of shape (n, n)
-        Q.
-    inner : Noise
+        What is assumed of Qᵀe; its transformations have to be orthogonal maps.
     """
 
     orthogonal = True
@@ -66,7 +56,7 @@ class InBasis(Noise):
         return self._basis, self.inner
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
-        """Draw transformations of the coordinates, as the inner assumption does."""
+        """Draw transformations of the coordinates."""
         self.check_length(n)
         return self.inner.draw(n, size, rng)
 
@@ -104,36 +94,22 @@ class InBasis(Noise):
             "positive weight, after the initial values of a time series."
         )
 
-    def units(self, n: int) -> IntArray:
-        """Refuse to set rows aside: every coordinate depends on all rows."""
-        raise NotAvailable(
-            "rows cannot be set aside with noise in another basis: every coordinate depends on "
-            f"all rows, given {self!r}. Choose hyper-parameters without y, or on other data."
-        )
-
     def __repr__(self) -> str:
         n = len(self._basis)
         return f"InBasis({n} x {n} matrix, {self.inner!r})"
 
 
-_EPS = float(np.finfo(np.float64).eps)
-
-
 def _as_orthogonal(basis: ArrayLike) -> Array:
     """Return Q in double precision, or raise unless its columns are orthonormal to rounding."""
     Q = np.array(basis, dtype=np.float64)
-    if Q.ndim != 2 or Q.shape[0] != Q.shape[1] or len(Q) < 2 or not np.isfinite(Q).all():
+    most = 16 * len(Q) * float(np.finfo(np.float64).eps) if Q.ndim else 0.0
+    square = Q.ndim == 2 and Q.shape[0] == Q.shape[1] >= 2 and bool(np.isfinite(Q).all())
+    off = float(np.abs(Q.T @ Q - np.eye(len(Q))).max()) if square else np.inf
+    if off > most:
         raise ValueError(
-            "basis is not a square matrix of finite numbers: expected shape (n, n) for n rows, "
-            f"given an array of shape {Q.shape}. Pass the basis vectors as columns."
-        )
-    off = float(np.abs(Q.T @ Q - np.eye(len(Q))).max())
-    if off > 16 * len(Q) * _EPS:
-        raise ValueError(
-            "basis is not orthogonal: expected columns of length one that are orthogonal to each "
-            f"other, up to {16 * len(Q) * _EPS:.2g}, given inner products that are off by "
-            f"{off:.2g}. Pass np.linalg.qr(basis)[0], whose first k columns span the same space "
-            "for every k, if that is what is meant."
+            "basis is not an orthogonal matrix: expected shape (n, n) for n rows and orthonormal "
+            f"columns up to {most:.2g}, given shape {Q.shape} and inner products that are off by "
+            f"{off:.2g}. Pass np.linalg.qr(basis)[0] if that is what is meant."
         )
     Q.setflags(write=False)
     return Q

@@ -62,14 +62,9 @@ class Exchangeable(Permutations):
 class ExchangeableWithin(Permutations):
     """Noise that is exchangeable within blocks of consecutive rows; the blocks may all differ.
 
-    Rows 0, ..., block_rows - 1 are the first block, and so on; the last block may be shorter. The
-    joint law of the noise is unchanged when rows of the same block are permuted, so its mean and
-    its spread may drift from block to block. As with `Exchangeable`, a constant added to all rows
-    of a block cannot be distinguished from the mean of their noise.
-
-    A transformation permutes the rows of each block into the order of random numbers that depend
-    on the seed and the row number only. The permutation of a block thus does not depend on the
-    number of blocks that follow: rows that arrive one by one give the same region as all at once.
+    Rows 0, ..., block_rows - 1 are the first block, and so on; the last may be shorter. The mean
+    and the spread of the noise may drift from block to block. The permutation of a block depends on
+    the seed and its row numbers only, so that rows that arrive one by one give the same region.
 
     Parameters
     ----------

@@ -16,7 +16,6 @@ from unassuming._second.noise.rotations import Spherical
 from unassuming._second.noise.signs import (
     POLYNOMIALS,
     BlockSymmetric,
-    SignFlips,
     Symmetric,
     group_by_leverage,
 )
@@ -102,19 +101,17 @@ class Perturbations:
         """
         r = np.asarray(residuals, dtype=np.float64)
         f = None if fitted is None else np.asarray(fitted, dtype=np.float64)
-        for name, vector in (("residuals", r), ("fitted", f)):
-            if vector is not None and (vector.ndim == 0 or vector.shape[-1] != self.n):
-                raise ValueError(
-                    f"{name} has the wrong length: expected the last axis to be n = {self.n}, "
-                    f"given shape {vector.shape}. Pass one number for each row of the data."
-                )
-        moved = np.asarray(self.noise.apply(self.drawn, r, f), dtype=np.float64)
-        expected = (*r.shape[:-1], self.m - 1, self.n)
-        if moved.shape != expected:
+        if any(vector is not None and vector.shape[-1:] != (self.n,) for vector in (r, f)):
             raise ValueError(
-                f"{type(self.noise).__name__}.apply returned the wrong shape: expected {expected} "
-                f"for residuals of shape {r.shape}, given {moved.shape}. The transformations come "
-                "before the last axis."
+                f"residuals have the wrong length: expected the last axis to be n = {self.n}, and "
+                f"the same for fitted, given shape {r.shape}. Pass one number for each row."
+            )
+        moved = np.asarray(self.noise.apply(self.drawn, r, f), dtype=np.float64)
+        if moved.shape != (*r.shape[:-1], self.m - 1, self.n):
+            raise ValueError(
+                f"{type(self.noise).__name__}.apply returned the wrong shape: expected "
+                f"{(*r.shape[:-1], self.m - 1, self.n)}, given {moved.shape}. The transformations "
+                "come before the last axis."
             )
         return moved
 
@@ -132,7 +129,7 @@ def is_group(noise: Noise, m: int) -> bool:
 
     A subclass of `Symmetric` with its own ``draw`` or ``apply`` keeps its own transformations.
     """
-    if not isinstance(noise, SignFlips) or m & (m - 1) or m < min(POLYNOMIALS):
+    if not noise.rowwise or m & (m - 1) or m < min(POLYNOMIALS):
         return False
     if m not in POLYNOMIALS:
         raise ValueError(
@@ -140,8 +137,7 @@ def is_group(noise: Noise, m: int) -> bool:
             f"{max(POLYNOMIALS)}, or another number, given {m}. Pass e.g. m={m - 1}, which draws "
             "signs at random."
         )
-    ours = type(noise).draw in (Symmetric.draw, BlockSymmetric.draw)
-    return ours and type(noise).apply is SignFlips.apply
+    return type(noise).draw in (Symmetric.draw, BlockSymmetric.draw)
 
 
 def declared(noise: Noise, method: str, n: int) -> IntArray | None:

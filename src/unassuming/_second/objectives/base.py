@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from unassuming._errors import NotAvailable
 from unassuming._numerics import Factor, blur, snapped
 from unassuming._second.objectives.losses import Loss
+from unassuming._second.objectives.norm_ball import NormBall
 from unassuming._second.objectives.penalties import Kinks, Penalty
 from unassuming._second.objectives.score import PublicGradient, Score, State
 from unassuming._typing import Array
@@ -58,6 +59,10 @@ class Design(ABC):
     @abstractmethod
     def factor(self, w: Array, penalty: Penalty) -> Factor:
         """Return coordinates in which ΦᵀWΦ + P is the identity."""
+
+    @abstractmethod
+    def ball(self) -> NormBall:
+        """Return coordinates in which the norm is a sum of squares."""
 
     @property
     def root(self) -> Array | None:
@@ -208,11 +213,10 @@ class Objective(ABC):
 
     def score(self, weighting: Weighting) -> Score:
         """Return the statistics with that weighting."""
-        if not isinstance(weighting, str):
-            return PublicGradient(self.gradient, as_matrix(weighting))
-        if weighting == "identity":
-            return PublicGradient(self.gradient, None)
-        raise self.refused(weighting, "'identity' or a matrix")
+        known = named(weighting)
+        if known not in ("", "identity"):
+            raise self.refused(weighting, "'identity' or a matrix")
+        return PublicGradient(self.gradient, None if known else as_matrix(weighting))
 
     def refused(self, weighting: object, expected: str) -> ValueError:
         """Return the refusal of a weighting."""
@@ -225,7 +229,17 @@ class Objective(ABC):
         return type(self).__name__
 
 
-def as_matrix(weighting: ArrayLike, columns: int | None = None) -> Array:
+def as_state(candidates: Array | State, objective: Objective) -> State:
+    """Return the state of coefficients (N, d); that of functions is known."""
+    return candidates if isinstance(candidates, State) else objective.state(candidates)
+
+
+def named(weighting: Weighting) -> str:
+    """Return the name of a weighting; nothing for a matrix."""
+    return weighting if isinstance(weighting, str) else ""
+
+
+def as_matrix(weighting: Weighting, columns: int | None = None) -> Array:
     """Return Ψ as a clean matrix whose columns match the gradient."""
     psi = np.asarray(weighting, dtype=np.float64)
     if psi.ndim != 2 or not np.isfinite(psi).all() or not psi.any():

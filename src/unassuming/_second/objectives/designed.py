@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unassuming._numerics import EPS, Factor, blur
-from unassuming._second.objectives.base import Design, Objective, Weighting, as_matrix
+from unassuming._second.objectives.base import Design, Objective, Weighting, as_matrix, named
 from unassuming._second.objectives.kernel import bordered
 from unassuming._second.objectives.losses import Loss
 from unassuming._second.objectives.penalties import Kinks, Penalty
@@ -151,17 +151,14 @@ class DesignedObjective(Objective):
 
     def score(self, weighting: Weighting) -> Score:
         """Return the statistics of the weighted gradient."""
-        if isinstance(weighting, str) and weighting == "hessian" and not self.dual:
+        name = named(weighting)
+        if name == "hessian" and not self.dual:
             f, kinked = self.factor, self.penalty.kinked
             A = f.Q.T * np.sqrt(self.w / self.loss.curvature)
             Psi, L = (f.back.T, self.pull) if kinked else (None, None)
             return Gradient(self.loss, self.penalty, A, f.push, Psi, L, self.scale)
-        Psi = (
-            self._named(weighting)
-            if isinstance(weighting, str)
-            else as_matrix(weighting, len(self.pull))
-        )
         k = len(self.pull)
+        Psi = self._named(name) if name else as_matrix(weighting, k)
         P = np.zeros((k, self.d)) if self.penalty.none else self.penalty.P[self.d - k :]
         A, push = (self.pull, P) if Psi is None else (Psi @ self.pull, Psi @ P)
         L = None if self.dual else self.pull

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,6 +48,15 @@ from sklearn.svm import SVR, LinearSVR
 from unassuming._errors import NotAvailable
 from unassuming._second.objectives.designed import DesignedObjective
 from unassuming._second.objectives.features import FeatureDesign
+from unassuming._second.objectives.hyperparameters import (
+    Weights,
+    check_kernel_parameters,
+    common_weight,
+    number,
+    out_of_range,
+    refuse_class_weight,
+    row_weights,
+)
 from unassuming._second.objectives.instruments import InstrumentObjective
 from unassuming._second.objectives.kernel import KernelDesign
 from unassuming._second.objectives.losses import (
@@ -90,9 +98,17 @@ from unassuming.models.solvers import (
     quantile_regression,
 )
 
-Weights = Array | None
-
 # --- features ------------------------------------------------------------------------------------
+
+
+def _features(estimator: Any, X: Array) -> FeatureDesign:
+    """Return the design of a model that is linear in the columns of X."""
+    if getattr(estimator, "positive", False):
+        raise ValueError(
+            "positive=True is not supported: expected an unconstrained model, given "
+            f"{estimator!r}. Set positive=False: the constraint would have to enter the gradient."
+        )
+    return FeatureDesign(X, intercept=bool(estimator.fit_intercept))
 
 
 def from_linear_regression(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -107,13 +123,13 @@ def from_ridge(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObject
 
 def from_ridge_classifier(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build ridge regression on the labels ±1."""
-    _refuse_class_weight(estimator)
+    refuse_class_weight(estimator)
     return from_ridge(estimator, X, y, w)
 
 
 def _squares(estimator: Any, X: Array, y: Array, w: Weights, alpha: float) -> DesignedObjective:
     design = _features(estimator, X)
-    weights, penalty = _weights(w, y), design.penalty(alpha)
+    weights, penalty = row_weights(w, y), design.penalty(alpha)
     return DesignedObjective(design, y, weights, Squares(), penalty, scale=1 / len(y))
 
 
@@ -128,19 +144,13 @@ def from_elastic_net(estimator: Any, X: Array, y: Array, w: Weights) -> Designed
 
 
 def _elastic_net(estimator: Any, X: Array, y: Array, w: Weights, share: float) -> DesignedObjective:
-    _common(w, type(estimator).__name__)
+    common_weight(w, type(estimator).__name__)
     design, alpha = _features(estimator, X), len(y) * number(estimator, "alpha", zero=True)
     penalty = design.penalty(alpha * (1 - share), alpha * share)
+    w, solve = np.ones(len(y)), _least_l1 if share else None
     title = "the LASSO objective" if share == 1 else "the elastic net objective"
     return DesignedObjective(
-        design,
-        y,
-        np.ones(len(y)),
-        Squares(),
-        penalty,
-        solve=_least_l1 if share else None,
-        scale=1 / len(y),
-        title=title,
+        design, y, w, Squares(), penalty, solve=solve, scale=1 / len(y), title=title
     )
 
 
@@ -154,22 +164,16 @@ def _least_l1(o: DesignedObjective) -> Array:
 
 def from_huber_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build Huber's loss with concomitant scale + alpha ‖coef‖²."""
-    design = _features(estimator, X)
-    weights = np.full(len(y), _common(w, "HuberRegressor"))
-    epsilon = number(estimator, "epsilon", above=1.0)
+    design, epsilon = _features(estimator, X), number(estimator, "epsilon", above=1.0)
+    w = np.full(len(y), common_weight(w, "HuberRegressor"))
+    loss, penalty = ScaledHuber(epsilon), design.penalty(number(estimator, "alpha", zero=True))
 
     def solve(o: DesignedObjective) -> Array:
         return concomitant_huber(o.design.matrix, o.y, o.w, epsilon, o.penalty.ridge)[0]
 
+    title = f"Huber regression with epsilon {epsilon:g}"
     return DesignedObjective(
-        design,
-        y,
-        weights,
-        ScaledHuber(epsilon),
-        design.penalty(number(estimator, "alpha", zero=True)),
-        solve=solve,
-        scale=1 / len(y),
-        title=f"Huber regression with epsilon {epsilon:g}",
+        design, y, w, loss, penalty, solve=solve, scale=1 / len(y), title=title
     )
 
 
@@ -181,10 +185,10 @@ def from_linear_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedO
     """
     squared = estimator.loss == "squared_epsilon_insensitive"
     if not squared and estimator.loss != "epsilon_insensitive":
-        raise _out_of_range(
+        raise out_of_range(
             estimator, "loss", "'epsilon_insensitive' or 'squared_epsilon_insensitive'"
         )
-    C = number(estimator, "C") * _common(w, "LinearSVR")
+    C = number(estimator, "C") * common_weight(w, "LinearSVR")
     epsilon, design = number(estimator, "epsilon", zero=True), _features(estimator, X)
     ridge = np.ones(design.matrix.shape[1])
     if design.intercept:
@@ -193,30 +197,23 @@ def from_linear_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedO
     def solve(o: DesignedObjective) -> Array:
         return linear_svr(o.design.matrix, o.y, C, epsilon, o.penalty.ridge, squared=squared)
 
-    return DesignedObjective(
-        design,
-        y,
-        np.full(len(y), 2 * C if squared else C),
-        SquaredInsensitive(epsilon) if squared else Insensitive(epsilon),
-        Penalty(np.diag(ridge), 0 * ridge),
-        solve=solve,
-        title=f"the {'squared ' * squared}ε-insensitive loss with epsilon {epsilon:g}",
-    )
+    w, penalty = np.full(len(y), 2 * C if squared else C), Penalty(np.diag(ridge), 0 * ridge)
+    loss = SquaredInsensitive(epsilon) if squared else Insensitive(epsilon)
+    title = f"the {'squared ' * squared}ε-insensitive loss with epsilon {epsilon:g}"
+    return DesignedObjective(design, y, w, loss, penalty, solve=solve, title=title)
 
 
 def from_quantile_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build Σ ρ_τ(r) + n alpha ‖coef‖₁; a constant sample weight changes nothing."""
-    _common(w, "QuantileRegressor")
+    common_weight(w, "QuantileRegressor")
     design, tau = _features(estimator, X), model_quantile(estimator)
     penalty = design.penalty(0.0, len(y) * number(estimator, "alpha", zero=True))
 
     def solve(o: DesignedObjective) -> Array:
         return quantile_regression(o.design.matrix, o.y, tau, o.penalty.l1)
 
-    title = f"the pinball loss of the {tau:g}-quantile"
-    return DesignedObjective(
-        design, y, np.ones(len(y)), Pinball(tau), penalty, solve=solve, title=title
-    )
+    w, title = np.ones(len(y)), f"the pinball loss of the {tau:g}-quantile"
+    return DesignedObjective(design, y, w, Pinball(tau), penalty, solve=solve, title=title)
 
 
 def from_logistic_regression(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -226,7 +223,7 @@ def from_logistic_regression(estimator: Any, X: Array, y: Array, w: Weights) -> 
     ``penalty=None`` or an infinite C there is no penalty. The solver does not matter, except
     that liblinear penalises the intercept.
     """
-    _refuse_class_weight(estimator)
+    refuse_class_weight(estimator)
     if estimator.solver == "liblinear" and estimator.fit_intercept:
         raise ValueError(
             "solver='liblinear' penalises the intercept, unlike the other solvers: expected "
@@ -253,15 +250,9 @@ def from_logistic_regression(estimator: Any, X: Array, y: Array, w: Weights) -> 
             )
         return logistic(design.matrix, o.y, o.w / n, o.penalty.ridge / n, o.penalty.l1 / n)
 
+    w, penalty, title = row_weights(w, y), design.penalty(alpha - l1, l1), "logistic regression"
     return DesignedObjective(
-        design,
-        y,
-        _weights(w, y),
-        Logistic(),
-        design.penalty(alpha - l1, l1),
-        solve=solve,
-        scale=1 / n,
-        title="logistic regression",
+        design, y, w, Logistic(), penalty, solve=solve, scale=1 / n, title=title
     )
 
 
@@ -274,7 +265,7 @@ def _l1_ratio(estimator: Any) -> float | None:
     if penalty is None or penalty in ("l1", "l2"):
         return None if penalty is None else float(penalty == "l1")
     if penalty not in ("elasticnet", "deprecated"):
-        raise _out_of_range(estimator, "penalty", "'l1', 'l2', 'elasticnet' or None")
+        raise out_of_range(estimator, "penalty", "'l1', 'l2', 'elasticnet' or None")
     if penalty == "deprecated" and estimator.l1_ratio is None:
         return 0.0
     return number(estimator, "l1_ratio", zero=True, largest=1.0)
@@ -286,7 +277,7 @@ def from_instrumental_regression(
     """Build ‖(WᵀW)^(-1/2) Wᵀr‖² with weighted rows; the columns are given by numbers."""
     roles = roles_of(estimator, None, X.shape[1])
     intercept = bool(estimator.fit_intercept)
-    return InstrumentObjective(X, y, _weights(w, y), roles, intercept=intercept)
+    return InstrumentObjective(X, y, row_weights(w, y), roles, intercept=intercept)
 
 
 def from_arx(estimator: Any, X: Array, y: Array, w: Weights) -> ArxObjective:
@@ -306,7 +297,7 @@ def from_arx(estimator: Any, X: Array, y: Array, w: Weights) -> ArxObjective:
 def from_kernel_ridge(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build Σ w r² + alpha aᵀKa."""
     design = _kernel(estimator, X, semidefinite=True)
-    return _kernel_squares(design, y, _weights(w, y), number(estimator, "alpha", zero=True))
+    return _kernel_squares(design, y, row_weights(w, y), number(estimator, "alpha", zero=True))
 
 
 def from_lssvc(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -323,7 +314,7 @@ def from_lssvc(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObject
     if estimator.kernel == "linear":
         return _squares(estimator, X, y, w, alpha)
     design = _kernel(estimator, X, intercept=estimator.fit_intercept, semidefinite=True)
-    return _kernel_squares(design, y, _weights(w, y), alpha)
+    return _kernel_squares(design, y, row_weights(w, y), alpha)
 
 
 def from_gaussian_process(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -337,9 +328,9 @@ def from_gaussian_process(estimator: Any, X: Array, y: Array, w: Weights) -> Des
     kernel = without_white_noise(whole)
     alpha = np.asarray(estimator.alpha, dtype=np.float64)
     if kernel is None:
-        raise _out_of_range(estimator, "kernel", "a kernel of the function, not of noise alone")
+        raise out_of_range(estimator, "kernel", "a kernel of the function, not of noise alone")
     if alpha.shape not in ((), (len(y),)) or not np.isfinite(alpha).all() or (alpha < 0).any():
-        raise _out_of_range(
+        raise out_of_range(
             estimator,
             "alpha",
             f"one finite number >= 0, or one for each of the {len(y)} rows of positive weight",
@@ -355,9 +346,9 @@ def from_gaussian_process(estimator: Any, X: Array, y: Array, w: Weights) -> Des
     variance = alpha + white_noise(whole, X)
     largest, equal = float(variance.max()), (variance == variance.max()).all()
     if not equal and not variance.all():
-        raise _out_of_range(estimator, "alpha", "positive variances, or zero for all rows")
+        raise out_of_range(estimator, "alpha", "positive variances, or zero for all rows")
     # Rows of equal variance have equal weights, to the last bit.
-    weights = _weights(w, y) if equal else _weights(w, y) * (largest / variance)
+    weights = row_weights(w, y) if equal else row_weights(w, y) * (largest / variance)
     design = _kernel_design(training, "GaussianProcessRegressor", semidefinite=True)
     return _kernel_squares(design, y, weights, largest)
 
@@ -374,7 +365,7 @@ def _fixed_kernel(estimator: Any) -> Any:
     if kernel is None:  # as in scikit-learn, where it is fixed
         return ConstantKernel(1.0, "fixed") * RBF(1.0, "fixed")
     if not isinstance(kernel, Kernel) or isinstance(kernel, CompoundKernel):
-        raise _out_of_range(
+        raise out_of_range(
             estimator, "kernel", "one kernel of sklearn.gaussian_process.kernels, such as RBF(1.0)"
         )
     if estimator.optimizer is not None and kernel.n_dims > 0:
@@ -392,15 +383,9 @@ def _kernel_squares(design: KernelDesign, y: Array, w: Array, alpha: float) -> D
         b, a = kernel_ridge(design.K, o.y, alpha, o.w, fit_intercept=design.intercept)
         return np.append(b, a) if design.intercept else a
 
-    return DesignedObjective(
-        design,
-        y,
-        w,
-        Squares(),
-        design.penalty(alpha),
-        solve=solve if alpha else None,
-        scale=1 / len(y),
-    )
+    penalty, scale = design.penalty(alpha), 1 / len(y)
+    closed = solve if alpha else None
+    return DesignedObjective(design, y, w, Squares(), penalty, solve=closed, scale=scale)
 
 
 def from_kernel_huber(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -411,30 +396,20 @@ def from_kernel_huber(estimator: Any, X: Array, y: Array, w: Weights) -> Designe
     def solve(o: DesignedObjective) -> Array:
         return kernel_huber(design.K, o.y, alpha, delta, o.w)
 
+    w, loss, penalty = row_weights(w, y), Huber(delta), design.penalty(alpha)
+    title = f"kernel Huber regression with threshold {delta:g}"
     return DesignedObjective(
-        design,
-        y,
-        _weights(w, y),
-        Huber(delta),
-        design.penalty(alpha),
-        solve=solve,
-        scale=1 / len(y),
-        title=f"kernel Huber regression with threshold {delta:g}",
+        design, y, w, loss, penalty, solve=solve, scale=1 / len(y), title=title
     )
 
 
 def from_kernel_lasso(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build ½ Σ r² + alpha ‖a‖₁; the kernel matrix need only be symmetric."""
     design, n = _kernel(estimator, X), len(y)
+    penalty = Penalty(np.zeros((n, n)), np.full(n, number(estimator, "alpha", zero=True)))
+    w, psi, title = np.full(n, common_weight(w, "KernelLasso")), "identity", "the LASSO objective"
     return DesignedObjective(
-        design,
-        y,
-        np.full(n, _common(w, "KernelLasso")),
-        Squares(),
-        Penalty(np.zeros((n, n)), np.full(n, number(estimator, "alpha", zero=True))),
-        weighting="identity",
-        solve=_least_l1,
-        title="the LASSO objective",
+        design, y, w, Squares(), penalty, weighting=psi, solve=_least_l1, title=title
     )
 
 
@@ -443,7 +418,7 @@ def from_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjectiv
 
     Beyond the box the formula without it is used, since true coefficients do not depend on C.
     """
-    C = number(estimator, "C") * _common(w, "SVR")
+    C = number(estimator, "C") * common_weight(w, "SVR")
     epsilon, n = number(estimator, "epsilon", zero=True), len(y)
     design = _kernel(estimator, X, partial(svr_gram, clone(estimator)), intercept=True)
 
@@ -451,17 +426,9 @@ def from_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjectiv
         b, a = epsilon_svr(design.K, o.y, C, epsilon, fit_intercept=True)
         return np.append(b, a)
 
-    return DesignedObjective(
-        design,
-        y,
-        np.ones(n),
-        Squares(),
-        Penalty(np.zeros((n + 1, n + 1)), np.full(n, epsilon), C),
-        weighting="gram",
-        solve=solve,
-        dual=True,
-        title="ε-SVR",
-    )
+    w, penalty = np.ones(n), Penalty(np.zeros((n + 1, n + 1)), np.full(n, epsilon), C)
+    options: dict[str, Any] = {"weighting": "gram", "dual": True, "title": "ε-SVR"}
+    return DesignedObjective(design, y, w, Squares(), penalty, solve=solve, **options)
 
 
 def _kernel(
@@ -476,7 +443,7 @@ def _kernel(
     kernel, gamma, own = estimator.kernel, estimator.gamma, evaluate is None
     options = estimator.degree, estimator.coef0
     if isinstance(kernel, str):
-        _check_parameters(estimator, kernel, default_gamma=own)
+        check_kernel_parameters(estimator, kernel, default_gamma=own)
     if evaluate is None:
         params = estimator.kernel_params
         evaluate = partial(
@@ -510,93 +477,6 @@ def _kernel_design(
         tolerance = 1e-6 if training.precomputed else 0.0
         require_positive_semidefinite(design.spectrum[0], name, tolerance=tolerance)
     return design
-
-
-def _check_parameters(estimator: Any, kernel: str, *, default_gamma: bool) -> None:
-    """Refuse parameters with which a kernel cannot be computed."""
-    gamma = estimator.gamma
-    named = isinstance(gamma, str) and gamma in ("scale", "auto")
-    limits = {} if (gamma is None if default_gamma else named) else {"gamma": 0.0}
-    if kernel in ("poly", "polynomial"):
-        limits["degree"] = 0.0
-    if kernel in ("poly", "polynomial", "sigmoid"):
-        limits["coef0"] = -np.inf
-    for name, least in limits.items():
-        given = getattr(estimator, name)
-        real = isinstance(given, Real) or np.shape(given) == ()
-        if isinstance(given, str) or not real or not np.isfinite(float(given)) or given < least:
-            more = f" >= {least:g}" if np.isfinite(least) else ""
-            raise _out_of_range(estimator, name, f"one finite number{more}, or the default")
-
-
-# --- hyper-parameters ----------------------------------------------------------------------------
-
-
-def number(
-    estimator: Any,
-    name: str,
-    *,
-    above: float = 0.0,
-    zero: bool = False,
-    largest: float = np.inf,
-    infinite: bool = False,
-) -> float:
-    """Return a hyper-parameter: one number above a limit, or zero if that is allowed."""
-    try:
-        given = np.asarray(getattr(estimator, name), dtype=np.float64)
-    except (TypeError, ValueError):
-        given = np.full((), np.nan)
-    expected = "one finite number >= 0" if zero else f"one finite number > {above:g}"
-    expected += "" if largest == np.inf else f" and <= {largest:g}"
-    inside = given.size == 1 and (np.isfinite(given).all() or infinite) and given <= largest
-    if not inside or not (given > above or (zero and given == 0)):
-        raise _out_of_range(estimator, name, expected + ", or infinity" * infinite)
-    return float(given.reshape(()))
-
-
-def _out_of_range(estimator: Any, name: str, expected: str) -> ValueError:
-    return ValueError(
-        f"{type(estimator).__name__}'s {name} is out of range: expected {expected}, given "
-        f"{getattr(estimator, name)!r}. Set the hyper-parameter before building the region."
-    )
-
-
-def _features(estimator: Any, X: Array) -> FeatureDesign:
-    """Return the design of a model that is linear in the columns of X."""
-    if getattr(estimator, "positive", False):
-        raise ValueError(
-            "positive=True is not supported: expected an unconstrained model, given "
-            f"{estimator!r}. Set positive=False: the constraint would have to enter the gradient."
-        )
-    return FeatureDesign(X, intercept=bool(estimator.fit_intercept))
-
-
-def _weights(w: Weights, y: Array) -> Array:
-    """Return the weight of each row, one by default."""
-    return np.ones(len(y)) if w is None else w
-
-
-def _common(w: Weights, name: str) -> float:
-    """Return the weight that all rows have in common; raise if they differ."""
-    if w is None:
-        return 1.0
-    if (w != w[0]).any():
-        raise ValueError(
-            f"sample_weight varies, which the region of {name} does not support: expected the same "
-            "weight for every row (or zero, to drop a row), given weights from "
-            f"{w.min():g} to {w.max():g}. Use Ridge, KernelRidge or ua.KernelHuber for a weighted "
-            "model."
-        )
-    return float(w[0])
-
-
-def _refuse_class_weight(estimator: Any) -> None:
-    if estimator.class_weight is not None:
-        raise ValueError(
-            "class_weight depends on the labels, which voids the guarantee: expected "
-            f"class_weight=None, given {estimator.class_weight!r}. Weight rows by something other "
-            "than y, with sample_weight."
-        )
 
 
 for _class, _factory in {

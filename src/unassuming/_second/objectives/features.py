@@ -11,6 +11,7 @@ import numpy as np
 
 from unassuming._numerics import Factor, factor
 from unassuming._second.objectives.base import Design
+from unassuming._second.objectives.norm_ball import NormBall
 from unassuming._second.objectives.penalties import Penalty
 from unassuming._typing import Array
 from unassuming.inputs import check_width
@@ -86,6 +87,14 @@ class FeatureDesign(Design):
         slopes = np.ones(self.matrix.shape[1])
         slopes[: int(self.intercept)] = 0.0
         return Penalty(np.diag(ridge * slopes), l1 * slopes)
+
+    def ball(self) -> NormBall:
+        """Return the coefficients in units of their columns; the intercept is free."""
+        size = np.linalg.norm(self.matrix, axis=0) / np.sqrt(len(self.matrix))
+        size = np.where(size > 0, size, 1.0)
+        nu = size**-2.0
+        nu[: int(self.intercept)] = 0.0
+        return NormBall(self.matrix / size, nu, np.diag(1 / size), np.diag(size), complete=True)
 
     def rename(self, names: Sequence[Any]) -> None:
         """Take the names of the columns of the inputs."""

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from unassuming._second.objectives.base import Weighting
+from unassuming._second.objectives.base import Weighting, named
 from unassuming._second.objectives.designed import DesignedObjective
 from unassuming._second.objectives.features import FeatureDesign
 from unassuming._second.objectives.losses import Squares
@@ -68,7 +68,7 @@ class InstrumentObjective(DesignedObjective):
 
     def score(self, weighting: Weighting) -> Score:
         """Return the moments with orthonormal exogenous columns, or Ψ times the moments."""
-        if not isinstance(weighting, str) or weighting != "instruments":
+        if named(weighting) != "instruments":
             return super().score(weighting)
         A = self._exogenous.factor(self.w, self._exogenous.penalty()).Q.T * np.sqrt(self.w)
         push = np.zeros((len(A), self.d))

@@ -11,8 +11,9 @@ import numpy as np
 from scipy.linalg import eigh, svd
 
 from unassuming._errors import NotAvailable
-from unassuming._numerics import EPS, Factor, factor, kernel_factor
+from unassuming._numerics import CUT, EPS, Factor, factor, kernel_factor
 from unassuming._second.objectives.base import Design
+from unassuming._second.objectives.norm_ball import NormBall
 from unassuming._second.objectives.penalties import Penalty
 from unassuming._typing import Array, IntArray
 from unassuming.kernels import TrainingKernel
@@ -78,10 +79,23 @@ class KernelDesign(Design):
         return U[:, keep], s[keep], Vt[keep]
 
     @cached_property
+    def features(self) -> Array | None:
+        """F (n, D) with K = FFᵀ, if the kernel is known to have fewer features than rows."""
+        known = None if self.kernel is None else self.kernel.polynomial
+        if self.kernel is None or known is None:
+            return None
+        few = known.count(self.kernel.X.shape[1]) < len(self.K)
+        return known.features(self.kernel.X) if few else None
+
+    @cached_property
     def spectrum(self) -> tuple[Array, Array]:
-        """Eigenvalues, in increasing order, and eigenvectors of K."""
-        values, U = eigh(self.K)
-        return values, U
+        """Eigenvalues, in increasing order, and eigenvectors of K; those of FFᵀ above the cut."""
+        if self.features is None:
+            values, U = eigh(self.K)
+            return values, U
+        U, s, _ = svd(self.features, full_matrices=False)
+        keep = s > CUT * s[0]
+        return s[keep][::-1] ** 2, U[:, keep][:, ::-1]
 
     @cached_property
     def root(self) -> Array:
@@ -99,25 +113,36 @@ class KernelDesign(Design):
 
     def factor(self, w: Array, penalty: Penalty) -> Factor:
         """Factor W^½Φ and the norm of the kernel, without dividing by its eigenvalues."""
-        alpha = penalty.alpha
-        if alpha == 0:
+        alpha, one = penalty.alpha, int(self.intercept)
+        if self.features is None and alpha == 0:
             return factor(self.matrix, w, intercept=self.intercept)
-        if not self.intercept:
+        if self.features is None and not one:
             return kernel_factor(self.K, w, alpha)
         # [1, UΛ^½] has the coefficients [b, Λ^½Uᵀa], and the penalty is alpha times their square.
         values, U = self.spectrum
-        keep = values > len(values) * EPS * values[-1]
+        keep = values > len(values) * EPS * values[-1] if self.features is None else values > 0
         root, U = np.sqrt(values[keep]), U[:, keep]
-        R = np.sqrt(alpha) * np.eye(len(root) + 1)[1:]
-        found = factor(self._with_ones(U * root), w, R, intercept=True)
-        turn = bordered(U / root)
-        return replace(
-            found,
-            back=turn @ found.back,
-            push=found.push @ bordered((U * root).T),
-            null=np.linalg.qr(turn @ found.null)[0],
-            scales=np.eye(len(turn)),
-        )
+        R = np.sqrt(alpha) * np.eye(one + len(root))[one if alpha else one + len(root) :]
+        found = factor(self._with_ones(U * root), w, R, intercept=self.intercept)
+        turn, back = U / root, (U * root).T
+        if one:
+            turn, back = bordered(turn), bordered(back)
+        null, push = np.linalg.qr(turn @ found.null)[0], found.push @ back
+        scales = np.eye(len(turn))
+        return replace(found, back=turn @ found.back, push=push, null=null, scales=scales)
+
+    def ball(self) -> NormBall:
+        """Return Λ^½Uᵀa where eigenvalues are more than rounding; a bias is free."""
+        values, U = self.spectrum
+        keep = values > len(values) * EPS * values[-1]
+        U, root = U[:, keep], np.sqrt(values[keep])
+        R, nu, back, forward = U * root, np.ones(len(root)), U / root, (U * root).T
+        if self.intercept:
+            R, nu = self._with_ones(R), np.append(0.0, nu)
+            back, forward = bordered(back), bordered(forward)
+        few = self.kernel is not None and self.kernel.polynomial is not None
+        complete = few or len(root) == len(self.distinct[0])
+        return NormBall(R, nu, back, forward, complete=complete)
 
     def rename(self, names: Sequence[Any]) -> None:
         """Keep the names: coefficients belong to rows."""

@@ -14,10 +14,6 @@ from typing import final
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._numerics import EPS
-from unassuming._second.objectives.base import Design
-from unassuming._second.objectives.features import FeatureDesign
-from unassuming._second.objectives.kernel import KernelDesign, bordered
 from unassuming._typing import Array
 
 
@@ -43,29 +39,6 @@ class NormBall:
     back: Array
     forward: Array
     complete: bool
-
-    @classmethod
-    def of(cls, design: Design) -> NormBall:
-        """Return the coordinates of a design."""
-        Phi, one = design.matrix, int(design.intercept)
-        if isinstance(design, KernelDesign):
-            lam, U = design.spectrum
-            keep = lam > len(lam) * EPS * lam[-1]
-            U, root = U[:, keep], np.sqrt(lam[keep])
-            parts = (U * root, np.ones(len(root)), U / root, (U * root).T)
-            R, nu, back, forward = parts
-            if one:
-                R, nu = np.column_stack([np.ones(len(R)), R]), np.append(0.0, nu)
-                back, forward = bordered(back), bordered(forward)
-            few = design.kernel is not None and design.kernel.polynomial is not None
-            complete = few or len(root) == len(design.distinct[0])
-            return cls(R, nu, back, forward, complete)
-        assert isinstance(design, FeatureDesign)
-        size = np.linalg.norm(Phi, axis=0) / np.sqrt(len(Phi))
-        size = np.where(size > 0, size, 1.0)
-        nu = 1 / size**2
-        nu[:one] = 0.0
-        return cls(Phi / size, nu, np.diag(1 / size), np.diag(size), True)
 
     def functionals(
         self, g: Array, similarity: Array | None = None, *, function: bool = False

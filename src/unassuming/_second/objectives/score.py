@@ -14,7 +14,10 @@ from scipy.optimize import lsq_linear
 from unassuming._numerics import EPS, gaps, snapped
 from unassuming._second.objectives.losses import Loss
 from unassuming._second.objectives.penalties import Penalty
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
+
+_FEW = 8
+"""Rows a group, from which sums over groups are worth while."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +38,31 @@ class State:
         rows = ([getattr(part, name) for part in parts] for name in ("a", "r", "f", "e"))
         return cls(*map(np.concatenate, rows))
 
-    def take(self, which: slice) -> State:
-        """Return some of the candidates."""
+    def __getitem__(self, which: slice) -> State:
         return replace(self, a=self.a[which], r=self.r[which], f=self.f[which], e=self.e[which])
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Rows whose signs are the same in all sets: ``of_row`` (n,), and which change, (S, G)."""
+
+    of_row: IntArray
+    minus: Array
+
+    @classmethod
+    def of(cls, signs: Array) -> Groups | None:
+        """Return the groups of signs (S, n), if there are few beside the rows."""
+        packed = np.ascontiguousarray(np.packbits(signs < 0, axis=0).T)
+        keys = packed.view(f"V{packed.shape[1]}")[:, 0]
+        _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
+        if _FEW * len(first) > len(keys):
+            return None
+        return cls(of_row.reshape(-1), np.asarray(signs[:, first] < 0, dtype=np.float64))
+
+    def sums(self, x: Array) -> Array:
+        """Return the sums (N, G) of x (N, n) over the rows of a group."""
+        count = self.minus.shape[1]
+        return np.stack([np.bincount(self.of_row, one, minlength=count) for one in x])
 
 
 class Score(ABC):
@@ -49,6 +74,10 @@ class Score(ABC):
     @property
     def along_lines(self) -> Gradient | None:
         """Nothing is known but the gradient."""
+        return None
+
+    def gaps_of_groups(self, at: State, groups: Groups) -> list[Array] | None:
+        """Return `gaps` from sums over groups of rows (theory 17); None if that is not possible."""
         return None
 
     @abstractmethod
@@ -92,6 +121,26 @@ class Gradient(Score):
         e = self.loss.rounding(at.r, at.e)
         return gaps(rho, delta, p, 2 * z0[:, None] + p, pushed, e, self._norm)
 
+    def fixed(self, moved: Array) -> Array | None:
+        """Return the Z_i of fresh residuals (S, n) that no candidate changes; None if one does."""
+        if self.penalty.none and self.loss.quantile is not None:
+            return np.asarray(((self.loss.rho(moved) @ self.A.T) ** 2).sum(axis=-1))
+        return None
+
+    def gaps_of_groups(self, at: State, groups: Groups) -> list[Array] | None:
+        """Sum ΨLρ(r) over the rows of a group: n d operations and not n m."""
+        if self.penalty.kinked or len(self.loss.jumps) or not self.loss.odd:
+            return None
+        rho, e = self.loss.rho(at.r), self.loss.rounding(at.r, at.e)
+        rho = np.where(np.abs(rho) <= e[:, None], 0.0, rho)
+        sums = np.stack([groups.sums(rho * column) for column in self.A], axis=-1)  # (N, G, k)
+        pushed = at.a @ self.push.T
+        p, z0 = -2 * np.matmul(groups.minus, sums), sums.sum(axis=1) - pushed
+        size = np.sqrt(groups.sums(rho * rho))  # a group is one row as far as lengths matter
+        changes = -2 * size[:, None] * groups.minus
+        e = e * np.sqrt(rho.shape[1] / size.shape[1])
+        return gaps(size, changes, p, 2 * z0[:, None] + p, pushed, e, self._norm)
+
     def statistics(self, at: State, moved: Array) -> Array:
         """Return ‖z_i‖²."""
         _, z0, _, p, _ = self._parts(at, moved)
@@ -127,9 +176,9 @@ class Gradient(Score):
 
     def _changes(self, at: State, rho: Array, image: Array) -> Array:
         """Return ρ(G_i r) - ρ(r), zero where that is rounding."""
-        delta = image - rho[:, None]
-        small = 2 * self.loss.rounding(at.r, at.e)[:, None, None]
-        return np.where(np.abs(delta) <= small, 0.0, delta)
+        delta = np.subtract(image, rho[:, None])
+        delta *= np.abs(delta) > 2 * self.loss.rounding(at.r, at.e)[:, None, None]
+        return delta
 
     def _pull(self, rho: Array) -> Array:
         return rho if self.L is None else rho @ self.L.T
@@ -152,7 +201,7 @@ class Gradient(Score):
         c = np.zeros((len(rho), 0)) if c is None else np.array(c)
         held = np.isin(at.r, self.loss.knots)
         for j in np.flatnonzero(held.any(axis=-1)):
-            rows, one = held[j], at.take(slice(j, j + 1))
+            rows, one = held[j], at[j : j + 1]
             low, high = (
                 self.loss.rho(np.nextafter(at.r[j, rows], side)) for side in (-np.inf, np.inf)
             )

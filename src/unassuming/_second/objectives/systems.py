@@ -11,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import CUT, EPS, blur, factor
-from unassuming._second.objectives.base import Objective, Weighting
+from unassuming._second.objectives.base import Objective, Weighting, named
 from unassuming._second.objectives.score import Score, State
 from unassuming._typing import Array
-from unassuming.inputs import Orders, as_orders, regressors
-from unassuming.models import ARX
+from unassuming.inputs import Orders, as_orders, is_series_model, regressors
 
 LARGE = 2.0**400
 """Simulated outputs beyond this are scaled down, with all that led to them."""
@@ -122,7 +121,7 @@ class ArxObjective(Objective):
     def coefficients_of(self, estimator: Any) -> Array:
         """Return the coefficients of a fitted ARX with the same orders; refuse other models."""
         o = self.series.orders
-        if not isinstance(estimator, ARX) or as_orders(estimator) != o:
+        if not is_series_model(estimator) or as_orders(estimator) != o:
             own = f"{self} with{'' if o.intercept else 'out'} an intercept and delay={o.delay}"
             raise ValueError(
                 f"the candidate is a model of other orders: expected {own}, given {estimator!r}. "
@@ -139,7 +138,7 @@ class ArxObjective(Objective):
 
     def score(self, weighting: Weighting) -> Score:
         """Return the statistics, whose weighting is that of the regressors of each series."""
-        if not isinstance(weighting, str) or weighting != "hessian":
+        if named(weighting) != "hessian":
             raise self.refused(weighting, "'hessian'")
         return Simulated(self.series)
 

@@ -77,7 +77,8 @@ class AtInputs:
         keep = lam > len(lam) * EPS * lam[-1]
         rows = ((own @ U[:, keep]) / lam[keep]) @ U[:, keep].T
         t, sums = (rows / self.root) @ self.columns, rows.sum(axis=1)
-        unknown = np.full(len(g), keep.sum() < len(first))
+        resolved = keep.sum() == len(first) and len(lam) * EPS * lam[-1] <= SEEN * lam[keep][0]
+        unknown = np.full(len(g), not resolved)
         for j, one in enumerate(own):
             off = np.abs(K - one).max(axis=1)
             if off.min() <= 16 * EPS * np.sqrt(len(K)) * np.abs(K).max():

@@ -45,11 +45,3 @@ class Order:
     def first(self) -> BoolArray:
         """Which Z_i, i = 1..m - 1, precede Z_0 where they tie with it."""
         return np.asarray(self.pi[1:] < self.pi[0])
-
-    def rank_among(self, Z0: Array, Z: Array, tolerance: float) -> IntArray:
-        """Return ranks of Z_0 (N,) among statistics Z (m - 1,) that no candidate changes."""
-        order = np.argsort(Z, kind="stable")
-        least = np.searchsorted(Z[order], Z0 - tolerance, side="left")
-        most = np.searchsorted(Z[order], Z0 + tolerance, side="right")
-        ahead = np.concatenate([[0], np.cumsum(self.first[order])])
-        return np.asarray(1 + least + ahead[most] - ahead[least], dtype=np.intp)

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 
 Seed = Annotated[int, Option(min=0, help="Seed of all random numbers.")]
 Levels = Annotated[
-    list[float], Option("--level", metavar="P", help="Confidence level; repeatable.")
+    list[float],
+    Option(
+        "--level",
+        metavar="P",
+        help="Confidence level, rounded up to the next one that can be attained; repeatable.",
+    ),
 ]
 
 _SPLINE = (

@@ -65,6 +65,7 @@ class Simultaneous:
     pvalue: Array
     level: float
     cells: int
+    smallest_pvalue: float
 
 
 def check_at_once(method: Any, cells: Any, weights: Any, estimator: Any) -> str:
@@ -249,7 +250,7 @@ def in_balanced_cells(g: Array, level: float, made: BalancedCells) -> Simultaneo
     upper = np.where(known | zero, estimate + half, np.inf)
     attained = 1 - band.q / band.m if band.q else 1.0
     pvalue = np.where(known, (1 + larger) / made.K, 1.0)
-    return Simultaneous(estimate, lower, upper, pvalue, attained, made.K)
+    return Simultaneous(estimate, lower, upper, pvalue, attained, made.K, 1 / made.K)
 
 
 def all_at_once(
@@ -323,6 +324,7 @@ def simultaneous_summary(
         method=(method,) * len(g),
         requested_level=level,
         simultaneous=True,
+        smallest_pvalue=np.full(len(g), found.smallest_pvalue),
     )
 
 
@@ -336,5 +338,7 @@ def _joint(shape: Shape, g: Array, level: Level) -> tuple[Simultaneous, Explanat
         out = (bound.lower > 0) | (bound.upper < 0)
         least = np.where(out, one.q, least)
     estimate = g @ shape.problem.estimate
-    found = Simultaneous(estimate, asked.lower, asked.upper, least / level.m, float(level), 0)
+    found = Simultaneous(
+        estimate, asked.lower, asked.upper, least / level.m, float(level), 0, 1 / level.m
+    )
     return found, asked.explanation

@@ -154,8 +154,8 @@ class Evidence:
             raise NotAvailable(
                 "least squares in cells needs columns that do not depend on the noise, and "
                 f"{_listed_names(problem)} may depend on it. Use "
-                "region.interval(simultaneous=True), whose bounds hold at once, or ask for the endogenous column alone: "
-                "region.summary(simultaneous=False)."
+                "region.interval(simultaneous=True), whose bounds hold at once, or ask for the "
+                "endogenous column alone: region.summary()."
             )
         design = problem.design("one number at a time")
         if design.dual:

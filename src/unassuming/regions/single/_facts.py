@@ -63,6 +63,10 @@ NORM_BOUND_AT_ONCE = Remedy(
 )
 
 
+_FITTED = {"mean": "least squares", "median": "least absolute deviations"}
+"""How the rows of a cell are fitted."""
+
+
 def status_of(out: Outcome) -> Status:
     """Return what kind of answer intervals are."""
     return Status.ONE_BY_ONE if out.finite.all() else Status.TOO_FEW_CELLS
@@ -77,7 +81,7 @@ def method_facts(
         used = (out.method == method) & (out.cells > 0)
         if used.any():
             cells = _range(out.cells[used])
-            yield cause(estimator=options.estimator, cells=cells, units=units)
+            yield cause(estimator=_FITTED[options.estimator], cells=cells, units=units)
     certified = ((Method.HALVES, f"halves of the {units}"), (Method.PALMRT, _PERMUTATIONS))
     for method, parts in certified:
         used = out.method == method

@@ -58,6 +58,7 @@ def instrument_summary(
         requested_level=level,
         simultaneous=False,
         sets=sets,
+        smallest_pvalue=np.full(len(g), 1 / tested.m),
     )
 
 

@@ -120,8 +120,8 @@ class Instruments:
             raise NotAvailable(
                 f"{names[other[0]]} is not a multiple of the coefficient of {self.name}: other "
                 "coefficients change with that one, which no cell of rows removes, so they have no "
-                "exact interval one at a time. Use region.interval(simultaneous=True), whose bounds "
-                f"hold at once, or region.hypothesis with a value of {self.name} as well.",
+                "exact interval one at a time. Use region.interval(simultaneous=True), whose "
+                f"bounds hold at once, or region.hypothesis with a value of {self.name} as well.",
                 f"{names[other[0]]} is not a multiple of the coefficient of {self.name}: other "
                 "coefficients change with that one, which no cell of rows removes, so they have no "
                 "exact interval one at a time. Use unassuming region, whose bounds hold at once.",

@@ -68,7 +68,7 @@ def options_for(
         rows = problem.data("intervals and tests of one number at a time need").rows
         return check_single(cells, method, weights, estimator, rows)
     options = check_single(cells, method, weights, estimator, problem.n)
-    given = f"estimator={estimator!r}" if options.robust else f"method={method!r}"
+    given = f"cell_estimate={estimator!r}" if options.robust else f"method={method!r}"
     if options.robust or method not in ("auto", "cells"):
         raise NotAvailable(
             f"{given} needs the rows of the data, and a stream keeps sums over cells: leave it "
@@ -121,6 +121,7 @@ def summary_of(
         method=tuple(map(called, out.method)),
         requested_level=level,
         simultaneous=False,
+        smallest_pvalue=np.divide(1.0, out.m, out=np.zeros(len(g)), where=out.m > 0),
     )
 
 
@@ -157,7 +158,11 @@ def one_by_one(
 
 
 def bounds_from_cells(make: Callable[..., T], problem: Problem, why: Explanation, **own: Any) -> T:
-    """Make a result whose bounds do not come from members of the region."""
+    """Make a result whose bounds do not come from members of the region.
+
+    Its level is the one that all bounds attain. Infinite ones, which attain 1, do not count.
+    """
+    own["level"] = float(min(own["attained"][own["attained"] < 1], default=own["level"]))
     why = replace(why, facts=(*two_values(problem), *why.facts))
     without = dict.fromkeys(("inner_lower", "inner_upper", "witnesses"))
     return make(**without, reason=why.text(), explanation=why, **own)

@@ -11,6 +11,7 @@ import numpy as np
 
 from unassuming._frames import as_frame
 from unassuming._typing import Array
+from unassuming.ranking import pvalue_in_print
 from unassuming.regions._explain import Explanation, Language
 from unassuming.regions._results import table
 from unassuming.regions._unions import IntervalUnion, several
@@ -57,6 +58,9 @@ class Summary:
     sets : tuple of N IntervalUnion, or None
         The values that are not rejected, if they need not form an interval: for the coefficient of
         an endogenous column. Then ``lower`` and ``upper`` are the ends of their hull.
+    smallest_pvalue : array of shape (N,), or None
+        The smallest p-value that the test of each number can give; in print such a p-value is
+        marked with "<=".
 
     Examples
     --------
@@ -83,6 +87,7 @@ class Summary:
     assumptions: tuple[str, ...]
     explanation: Explanation = field(repr=False)
     sets: tuple[IntervalUnion, ...] | None = None
+    smallest_pvalue: Array | None = None
 
     def __post_init__(self) -> None:
         empty = self.lower > self.upper  # no value is in the region
@@ -115,7 +120,9 @@ class Summary:
     def _columns(self) -> list[tuple[str, list[str]]]:
         """Return the columns that are printed; attained level and method only if they vary."""
         shown = [(name, [f"{x:.6g}" for x in column]) for name, column in self._numbers().items()]
-        shown[-1] = ("pvalue", [f"{p:.4g}" for p in self.pvalue])
+        least = np.zeros(len(self)) if self.smallest_pvalue is None else self.smallest_pvalue
+        printed = [pvalue_in_print(p, q, 4) for p, q in zip(self.pvalue, least, strict=True)]
+        shown[-1] = ("pvalue", printed)
         if self.sets is not None and several(self.sets):
             shown[2:4] = [("set", list(map(str, self.sets)))]
         if len(set(self.level.tolist())) > 1:

@@ -165,7 +165,8 @@ def function_options(
         )
     if (options.weights, options.estimator) != ("design", "mean"):
         raise ValueError(
-            "weights and estimator do not go with norm_bound or model_error: expected 'design' and "
-            f"'least squares', given {options.weights!r} and {options.estimator!r}. Leave them out."
+            "cell_weights and cell_estimate do not go with norm_bound or model_error: expected "
+            f"'design' and 'mean', given {options.weights!r} and {options.estimator!r}. Leave them "
+            "out."
         )
     return options

@@ -21,12 +21,11 @@ from scipy.linalg import eigh
 from unassuming._numerics import CUT, SEEN
 from unassuming._second.geometry.quadratic.forms import Form
 from unassuming._second.geometry.quadratic.sets import QuadraticSets, outward, qth_largest
-from unassuming._second.objectives import DesignedObjective
 from unassuming._second.objectives.norm_ball import NormBall
 from unassuming._typing import Array, IntArray
 
-_GRID = np.linspace(-30.0, 40.0, 141)
-_HALVINGS = 24
+_GRID = np.linspace(-30.0, 40.0, 71)
+_HALVINGS = 14
 """log θ: first a grid, then halvings of the two cells beside the best point."""
 
 _NUMBERS = 2**20
@@ -166,8 +165,7 @@ class SetsAndBall:
     @classmethod
     def of(cls, sets: QuadraticSets) -> SetsAndBall:
         """Return the sets of an engine together with the coordinates of its norm."""
-        assert sets.engine.objective.design is not None
-        return cls(sets, NormBall.of(sets.engine.objective.design))
+        return cls(sets, sets.objective.design.ball())
 
     def outer(self, t: Array, rest: Array, B: float, q: int) -> tuple[Array, Array]:
         """Return lower and upper bounds of functionals of f over the region, ‖f‖ <= B, (N,).
@@ -194,7 +192,8 @@ class SetsAndBall:
             free = (dual.nu <= 0) & (dual.omega <= 0)
             endless = np.linalg.norm(g * free, axis=-1) > SEEN * size
             for side, values in enumerate(dual.supports(g, p, B)):
-                found[side, :, start : start + step] = np.where(endless, np.inf, values).T
+                values = np.where(endless & (values > -np.inf), np.inf, values)
+                found[side, :, start : start + step] = values.T
         found[:, :, self.sets.still & first] = -np.inf
         return found[0], found[1]
 
@@ -205,16 +204,14 @@ class SetsAndBall:
         return np.where(still, np.where(first, np.inf, 0.0), found)
 
     def _each(self) -> Iterator[BallSet]:
-        o = self.sets.engine.objective
         kernel = (self.ball.nu == 1).all()
-        if self.sets.engine.noise.rowwise and kernel and isinstance(o, DesignedObjective):
-            return self._of_signs(o)
-        return self._of_forms()
+        rows = self.sets.engine.noise.rowwise and kernel
+        return self._of_signs() if rows else self._of_forms()
 
-    def _of_signs(self, o: DesignedObjective) -> Iterator[BallSet]:
+    def _of_signs(self) -> Iterator[BallSet]:
         """At half the size: rows J that change sign, r_JᵀD r_J <= r_Jᵀr̂_J, r_J = W^½(y - Rx)_J."""
         form, root = self.sets.form, self.sets.form.root
-        R, y = root[:, None] * self.ball.R, root * o.y
+        R, y = root[:, None] * self.ball.R, root * self.sets.objective.y
         for signs in np.asarray(form.drawn):
             J = np.flatnonzero(signs < 0)
             turn, L = np.linalg.qr(R[J].T)

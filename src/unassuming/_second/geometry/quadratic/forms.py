@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
-from unassuming._numerics import EPS
+from unassuming._numerics import EPS, SEEN
 from unassuming._second.noise import Noise
+from unassuming._second.objectives.score import Groups
 from unassuming._typing import Array, BoolArray
 
 _NUMBERS = 2**22
@@ -67,6 +69,33 @@ class Form:
         n, p = self.C.shape
         return int(max(1, _NUMBERS // ((p if self.noise.rowwise else n) * (p + 1))))
 
+    @property
+    def single(self) -> bool:
+        """Whether each column is one row, and signs change rows: then rows J alone have bounds."""
+        n, p = self.C.shape
+        return self.noise.rowwise and n == p and np.count_nonzero(self.C) == n
+
+    def supports(self, t: Array) -> tuple[Array, Array]:
+        """Return the largest tᵀx and -tᵀx over each set, (N, S) each, if columns are single rows.
+
+        The rows J that change sign alone have bounds: r_JᵀD_JJ r_J <= r_Jᵀr̂_J with r = r̂ - x.
+        """
+        order = np.argmax(self.C != 0, axis=0)  # the row of each column
+        up, down = (np.full((len(t), self.count), np.inf) for _ in range(2))
+        for i, signs in enumerate(np.asarray(self.drawn)):
+            J = np.flatnonzero(signs[order] < 0)
+            outside = np.linalg.norm(np.delete(t, J, axis=1), axis=1)
+            inside = np.flatnonzero(outside <= SEEN * np.linalg.norm(t, axis=1))
+            if not len(inside):
+                continue
+            Q, r, own = self.Q[order[J]], self.r[order[J]], t[np.ix_(inside, J)]
+            D = cho_factor(np.eye(len(J)) - Q @ Q.T)
+            half, solved = cho_solve(D, r) / 2, cho_solve(D, own.T)
+            reach = np.sqrt((half @ r / 2) * np.einsum("nj,jn->n", own, solved))
+            middle = own @ (r - half)
+            up[inside, i], down[inside, i] = middle + reach, reach - middle
+        return up, down
+
     def at(self, which: slice) -> Forms:
         """Return some of the sets."""
         drawn = self.noise.take(self.drawn, which)
@@ -78,17 +107,21 @@ class Form:
 
     def _of_signs(self, signs: Array) -> tuple[Array, Array, Array]:
         """Sum over the rows J that change sign: C_i = -2 C_J."""
-        p, same = self.C.shape[1], self.C is self.Q
-        A, b = np.empty((len(signs), p, p)), np.empty((len(signs), p))
-        a = -2 * ((signs < 0) * self.r) @ self.Q
-        b = -2 * ((signs < 0) * self.r) @ self.C
-        for i, s in enumerate(signs):
-            J = np.flatnonzero(s < 0)
-            C = self.C[J]
-            N = C.T @ self.Q[J]
-            A[i] = 4 * ((N if same else C.T @ C) - N @ N.T)
-            b[i] -= 2 * (N @ a[i])
-        return A, b, (a * a).sum(axis=1)
+        minus, same = signs < 0, self.C is self.Q
+        a, b = (-2 * (minus * self.r) @ columns for columns in (self.Q, self.C))
+        N = self._products(signs, self.C, self.Q)
+        A = 4 * ((N if same else self._products(signs, self.C, self.C)) - N @ N.transpose(0, 2, 1))
+        return A, b - 2 * np.einsum("spk,sk->sp", N, a), (a * a).sum(axis=1)
+
+    def _products(self, signs: Array, C: Array, Q: Array) -> Array:
+        """Return C_JᵀQ_J of each set, from sums over rows with equal signs if there are many."""
+        groups = Groups.of(signs)
+        if groups is None:
+            return np.array([C[s < 0].T @ Q[s < 0] for s in signs])
+        order = np.argsort(groups.of_row, kind="stable")
+        ends = np.cumsum(np.bincount(groups.of_row))[:-1]
+        parts = zip(np.split(C[order], ends), np.split(Q[order], ends), strict=True)
+        return np.tensordot(groups.minus, np.array([c.T @ q for c, q in parts]), 1)
 
     def _of_maps(self, drawn: Any) -> tuple[Array, Array, Array]:
         """Transform r̂ and the columns as vectors of residuals."""

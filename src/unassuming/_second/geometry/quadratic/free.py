@@ -41,13 +41,13 @@ class FreeDirections:
 
 def free_directions(sets: QuadraticSets) -> FreeDirections:
     """Count the sets that share free directions."""
-    o, count = sets.engine.objective, sets.form.count
-    null = sets.null
+    o, count = sets.objective, sets.form.count
+    null = sets.objective.factor.null
     if null.shape[1]:
         return FreeDirections(count, count, null[:, 0])
     whole = sets.still & ~sets.engine.order.first
     empty = sets.still & sets.engine.order.first
-    if o.design is not None and o.design.strict and sets.engine.noise.rowwise:
+    if o.design.strict and sets.engine.noise.rowwise:
         return _counted(sets, whole, empty)
     bases = [part.Y[i][:, part.free[i]] for _, part in sets.spectra() for i in range(len(part.w))]
     size = np.array([basis.shape[1] for basis in bases])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import cast, final
 
 import numpy as np
 
@@ -13,13 +13,16 @@ from unassuming._batches import slices
 from unassuming._errors import NotAvailable
 from unassuming._numerics import CUT, SEEN
 from unassuming._second.geometry.quadratic.forms import Form, Forms
-from unassuming._second.membership import Engine
+from unassuming._second.membership import Engine, QuadraticTable
 from unassuming._second.objectives import DesignedObjective
 from unassuming._second.objectives.whitening import Coordinates
 from unassuming._typing import Array, BoolArray
 
 OUTWARD = 1e-9
 """Outer bounds are moved outward by this share of their width."""
+
+_TABLED = 60
+"""Coordinates beyond which monomials are too many for a table."""
 
 _KEPT = 2**25
 """Numbers of eigenvectors that are kept; others are computed again."""
@@ -52,14 +55,16 @@ class Spectra:
 
     def supports(self, t: Array) -> tuple[Array, Array]:
         """Return the largest tᵀx and -tᵀx over each set, (N, S) each, for t (N, p)."""
-        h = np.einsum("nk,skl->nsl", t, self.Y, optimize=True)
         inverse = np.where(self.free, 0.0, 1 / np.where(self.free, 1.0, self.w))
-        reach = np.sqrt(self.radius * (h * h * inverse).sum(axis=-1))
-        middle = (h * self.centre).sum(axis=-1)
-        size = np.linalg.norm(t, axis=1)[:, None]
-        endless = np.linalg.norm(h * self.free, axis=-1) > SEEN * size
+        h = np.matmul(t, self.Y * np.sqrt(inverse)[:, None])  # (S, N, p)
+        reach = np.sqrt(self.radius[:, None] * np.einsum("snp,snp->sn", h, h)).T
+        middle = t @ np.einsum("skl,sl->sk", self.Y, self.centre).T
         up, down = middle + reach, reach - middle
-        return np.where(endless, np.inf, up), np.where(endless, np.inf, down)
+        size = SEEN * np.linalg.norm(t, axis=1)
+        for i in np.flatnonzero(self.free.any(axis=1)):
+            endless = np.linalg.norm(t @ self.Y[i][:, self.free[i]], axis=1) > size
+            up[endless, i] = down[endless, i] = np.inf
+        return up, down
 
 
 @final
@@ -81,7 +86,7 @@ class QuadraticSets:
                 f"transformations that are orthogonal maps, given {o} with {noise!r}. Ranks, tests "
                 "and membership are available."
             )
-        assert isinstance(o, DesignedObjective)
+        o = cast(DesignedObjective, o)  # others are not quadratic
         if not noise.rowwise and np.ptp(o.w) > 0:
             raise NotAvailable(
                 "weights that differ from row to row do not commute with transformations that "
@@ -131,18 +136,29 @@ class QuadraticSets:
         assert self._known is not None
         return Spectra.of(self._known)
 
+    def table(self) -> QuadraticTable | None:
+        """Return the table of many candidates, if the forms are small."""
+        o, forms = self.objective, self._known
+        if forms is None or forms.A.shape[1] > _TABLED:
+            return None
+        tied = np.where(self.engine.order.first, -1.0, 1.0)  # the sign of Z_i - Z_0 that settles it
+        A = np.where(forms.still[:, None, None], 0.0, forms.A)
+        b = np.where(forms.still[:, None], 0.0, forms.b)
+        c = np.where(forms.still, tied, forms.c)
+        forward = self.coordinates.forward(np.eye(o.d)).T
+        return QuadraticTable(self.engine, A, b, c, forward, o.estimate())
+
     @property
-    def null(self) -> Array:
-        """Coefficients (d, c) that change no fitted value."""
-        assert isinstance(self.engine.objective, DesignedObjective)
-        return self.engine.objective.factor.null
+    def objective(self) -> DesignedObjective:
+        """The objective, which is quadratic."""
+        return cast(DesignedObjective, self.engine.objective)
 
     @property
     def simple(self) -> Array:
         """Directions x (N, p) that are often free: of one coefficient, value or basis vector."""
         rotated, C, Q = self.engine.noise.rotated(), self.form.C, self.form.Q
         if C is Q:
-            return self.coordinates.forward(np.eye(self.engine.objective.d))
+            return self.coordinates.forward(np.eye(self.objective.d))
         one = self.form.root @ C
         turned = [] if rotated is None else [rotated[0].T @ C]
         return np.concatenate([one[None], np.eye(C.shape[1]), *turned])
@@ -150,7 +166,7 @@ class QuadraticSets:
     def coefficients(self, x: Array) -> Array:
         """Return coefficients (d,) whose fitted values change by those of x (p,)."""
         change = self.form.C @ x / self.form.root
-        return np.asarray(self.engine.objective.coefficients(change[None])[0])
+        return np.asarray(self.objective.coefficients(change[None])[0])
 
     def settled(self, values: Array, still: BoolArray, empty: float) -> Array:
         """Return values (..., S) with those of tied sets: infinite for the whole space.
@@ -165,11 +181,20 @@ class QuadraticSets:
         """Return the largest gᵀ(a - â) and -gᵀ(a - â) over each set, (N, S) each, g (N, d)."""
         t, unknown = self.coordinates.functionals(g)
         found = np.empty((2, len(g), self.form.count))
-        for which, spectra in self.spectra():
-            found[:, :, which] = spectra.supports(t)
+        if self._of_rows:
+            found[:] = self.form.supports(t)
+        else:
+            for which, spectra in self.spectra():
+                found[:, :, which] = spectra.supports(t)
         found[:, unknown] = np.inf
         up, down = self.settled(found, self.still, -np.inf)
         return up, down
+
+    @property
+    def _of_rows(self) -> bool:
+        """Whether D is positive definite, and the rows that change sign alone have bounds."""
+        o = self.objective
+        return self.form.single and not (o.design.intercept or o.penalty.none)
 
     def outer(self, g: Array, q: int) -> tuple[Array, Array]:
         """Return lower and upper bounds of gᵀ(a - â) over the region of level 1 - q/m, (N,)."""

@@ -1,0 +1,152 @@
+"""An outcome with two values in a regression: one warning a region, and no other change."""
+
+import warnings
+
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import (
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    QuantileRegressor,
+    Ridge,
+    RidgeClassifier,
+)
+from sklearn.model_selection import GridSearchCV
+
+import unassuming as ua
+
+N = 40
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 2))
+Y = (X[:, 0] + RNG.logistic(size=N) > 0).astype(int)
+SAID = (
+    "y has only two values, 0 and 1: the residuals of such an outcome are not symmetric about "
+    "zero, so the coverage is not exact. Regions of labels are exact: use RidgeClassifier, "
+    "LogisticRegression or ua.LSSVC (--model logistic or ls-svc on the command line)."
+)
+OTHERWISE = SAID.replace("symmetric about zero", "distributed as assumed")
+OPTIONS = {"m": 20, "random_state": 0}
+
+
+def region(y=Y, model=None, **more):
+    return ua.confidence_region(model or LinearRegression(), X[: len(y)], y, **OPTIONS, **more)
+
+
+def warned(call):
+    """What warns, in order; every warning points at this file."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    assert {one.category for one in caught} <= {UserWarning}
+    assert {one.filename for one in caught} <= {__file__}
+    return [str(one.message) for one in caught]
+
+
+OUTCOMES = {
+    "integers": Y,
+    "floats": Y.astype(float),
+    "booleans": Y > 0,
+    "a column of booleans": pd.Series(Y > 0),
+    "a table": pd.DataFrame({"y": Y}),
+}
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+def test_a_region_warns_once(kind):
+    assert warned(lambda: region(OUTCOMES[kind])) == [SAID]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [Ridge(), KernelRidge(kernel="rbf"), Lasso(0.01), HuberRegressor(alpha=0.0), ua.KernelLasso()],
+)
+def test_every_regression_warns(model):
+    assert warned(lambda: region(model=model)) == [SAID]
+
+
+@pytest.mark.parametrize("noise", ["exchangeable", "spherical"])
+def test_other_assumptions_fail_as_well(noise):
+    assert warned(lambda: region(noise=noise)) == [OTHERWISE]
+    assert warned(lambda: region(noise="symmetric-exchangeable")) == [SAID]
+
+
+def test_quantiles_and_time_series_warn():
+    assert warned(lambda: region(model=QuantileRegressor(alpha=0.0))) == [OTHERWISE]
+    series = ua.ARX(na=1, nb=1)
+    assert warned(lambda: ua.confidence_region(series, X[:, 0], Y, **OPTIONS)) == [SAID]
+
+
+def test_any_two_numbers_are_named():
+    (said,) = warned(lambda: region(np.where(Y, 7.25, -3)))
+    assert said == SAID.replace("0 and 1", "-3 and 7.25")
+
+
+def test_what_is_asked_of_the_region_does_not_warn_again(tmp_path):
+    with pytest.warns(UserWarning, match="only two values"):
+        found = region()
+
+    def ask():
+        found.rank(found.estimate)
+        found.test(found.estimate)
+        found.interval([0.0, 1.0, 0.0], level=0.8)
+        ua.save(found, tmp_path / "r")
+        ua.load(tmp_path / "r")
+
+    assert warned(ask) == []
+
+
+@pytest.mark.parametrize("model", [RidgeClassifier(), LogisticRegression(C=1.0), ua.LSSVC()])
+def test_labels_do_not_warn(model):
+    assert warned(lambda: region(model=model)) == []
+
+
+def test_three_values_do_not_warn():
+    y = Y.astype(float)
+    y[5] = 0.5
+    assert warned(lambda: region(y)) == []
+    assert warned(lambda: region(Y[:7])) == []  # a few rows may have two values by chance
+    assert warned(lambda: region(Y[:8])) == [SAID]
+    left_out = np.where(np.arange(N) == 5, 0.0, 1.0)
+    assert warned(lambda: region(y, sample_weight=left_out)) == [SAID]
+
+
+def test_estimators_warn_once():
+    assert warned(lambda: ua.ConfidenceRegressor(Ridge(), random_state=0).fit(X, Y)) == [SAID]
+    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
+    assert warned(lambda: ua.tuned_region(search, X, Y, random_state=0)) == [SAID]
+
+
+# --- streams ---------------------------------------------------------------------------------
+
+ORDER = np.argsort(Y, kind="stable")
+ONES = int(Y.sum())
+
+
+def stream():
+    return ua.StreamingRegion(Ridge(), **OPTIONS)
+
+
+def test_a_stream_warns_when_it_makes_a_region(tmp_path):
+    """Each chunk has one value only, also across a checkpoint and in shards."""
+    first, second = ORDER[: N - ONES], ORDER[N - ONES :]
+    one = stream()
+    assert warned(lambda: one.partial_fit(X[first], Y[first])) == []
+    assert warned(one.region) == []
+    one.save(tmp_path / "c")
+    loaded = ua.StreamingRegion.load(tmp_path / "c")
+    assert warned(lambda: loaded.partial_fit(X[second], Y[second] > 0)) == []
+    assert warned(loaded.region) == [SAID]
+    other = stream().partial_fit(X[second], Y[second], first_row=len(first))
+    assert warned(lambda: one.merge(other)) == []
+    assert warned(one.region) == [SAID]
+    assert warned(lambda: one.partial_fit(X[:1], [0.5]).region()) == []
+
+
+def test_a_dask_region_warns_once():
+    lazy = da.from_array(X, chunks=10), da.from_array(Y, chunks=10)
+    assert warned(lambda: ua.confidence_region(Ridge(), *lazy, **OPTIONS)) == [SAID]
