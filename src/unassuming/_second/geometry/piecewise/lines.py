@@ -76,7 +76,7 @@ class PiecewiseLines(Lines):
             yield np.array([line]), OwnPieces.along(model, *parts)
 
     def _stuck(self, origins: Array, directions: Array) -> BoolArray:
-        """On which lines a residual stays at a jump, or coefficients at kinks while the loss bends."""
+        """On which lines a residual stays at a jump, or a coefficient at a kink of both parts."""
         model = self.model
         knots = model.loss.knots[model.loss.jumps != 0]
         held = model.penalty.held(origins, directions)[0].any(axis=1) & (len(model.loss.knots) > 0)

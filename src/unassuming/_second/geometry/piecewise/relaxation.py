@@ -72,7 +72,7 @@ class Relaxation:
         p = np.broadcast_to(rest, g.shape[:2])
         values = np.array(dual.supports(g, p, self.bound or _NO_BALL))
         unseen = free > SEEN * np.linalg.norm(t, axis=1)
-        return np.where(unseen, np.inf, values).swapaxes(1, 2)
+        return np.asarray(np.where(unseen, np.inf, values).swapaxes(1, 2))
 
     @property
     def nu(self) -> Array:
