@@ -12,7 +12,6 @@ from unassuming._second.geometry.quadratic import qth_largest
 from unassuming._second.membership import Engine
 from unassuming._second.noise import Symmetric
 from unassuming._second.objectives import factory_for
-from unassuming._second.objectives.norm_ball import NormBall
 from unassuming._second.ranking import Order
 
 PIECEWISE = [
@@ -25,7 +24,7 @@ NAMES = [name for name in PIECEWISE if "weights and permutations" not in name]
 
 def relaxation_of(name, bound=0.0):
     engine = engine_of(name)
-    return Relaxation(Model.of(engine), NormBall.of(engine.objective.design), bound)
+    return Relaxation(Model.of(engine), engine.objective.design.ball(), bound)
 
 
 def recorded(kind, **such):
@@ -120,7 +119,7 @@ def test_inequalities_hold_at_every_point_of_a_set_sparse_ones_too(name):
 def test_bounds_hold_every_member_in_the_ball(name):
     engine = engine_of(name)
     estimate, rng = engine.objective.estimate(), np.random.default_rng(0)
-    ball = NormBall.of(engine.objective.design)
+    ball = engine.objective.design.ball()
 
     def norm(a):
         return np.sqrt(((a @ ball.forward.T) ** 2) @ ball.nu)
@@ -149,7 +148,7 @@ def test_nothing_but_the_ball_is_known_where_the_box_can_be_reached():
     model, noise = SVR(C=100.0, epsilon=0.01, kernel="rbf", gamma=5.0), Symmetric()
     objective = factory_for(model)(model, X, y, None)
     engine = Engine(objective, noise, noise.draw(20, 99, rng), Order(rng.permutation(100)))
-    ball = NormBall.of(objective.design)
+    ball = objective.design.ball()
     t, rest = ball.functionals(objective.design.matrix - np.eye(21)[0], np.ones(20))
     for bound, known in ((3.0, True), (300.0, False)):
         up, _ = Relaxation(Model.of(engine), ball, bound).supports(t, rest)

@@ -97,7 +97,7 @@ class Relaxation:
     @property
     def spread(self) -> Array:
         """The largest constant subgradients σ, (k,)."""
-        return np.abs(self.model.penalty.between).max(axis=1)
+        return np.asarray(np.abs(self.model.penalty.between).max(axis=1))
 
     @cached_property
     def _blur(self) -> float:

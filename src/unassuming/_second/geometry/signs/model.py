@@ -25,8 +25,11 @@ class Table:
     tolerance: float
 
     def ranks(self, Z0: Array) -> IntArray:
-        """Return the ranks of some Z_0 (N,)."""
-        return self.order.rank_among(Z0, self.Z, self.tolerance)
+        """Return the ranks of some Z_0 (N,), by a search in the sorted statistics."""
+        order, ends = np.argsort(self.Z, kind="stable"), (-self.tolerance, self.tolerance)
+        less, most = (np.searchsorted(self.Z[order], Z0 + end) for end in ends)
+        ahead = np.append(0, np.cumsum(self.order.first[order]))  # of ties, by the tie order
+        return np.asarray(1 + less + ahead[most] - ahead[less], dtype=np.intp)
 
 
 @final
