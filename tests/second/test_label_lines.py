@@ -58,8 +58,8 @@ def scan(spans):
     """Dense points about the ends, on both sides of each, and far away."""
     cuts = np.unique(np.append(spans[np.isfinite(spans)], 0.0))
     far, size = np.array([1.0, 50.0, 1e3]), np.maximum(np.abs(cuts), 1.0)
-    share = np.linspace(0.001, 0.999, 21)
-    t = [np.linspace(cuts[0] - 2, cuts[-1] + 2, 800), cuts[0] - far, cuts[-1] + far]
+    share = np.linspace(0.001, 0.999, 11)
+    t = [np.linspace(cuts[0] - 2, cuts[-1] + 2, 400), cuts[0] - far, cuts[-1] + far]
     t += [cuts - 1e-8 * size, cuts + 1e-8 * size]
     t += [(cuts[1:, None] * share + cuts[:-1, None] * (1 - share)).ravel()]
     t = np.concatenate(t)

@@ -26,10 +26,10 @@ def start_of(engine, question):
     return engine.objective.estimate() if origin is None else np.array(origin)
 
 
-@pytest.mark.parametrize(("name", "question"), asked("crossings"))
+@pytest.mark.parametrize(
+    ("name", "question"), [pair for pair in asked("crossings") if pair[0] not in SAMPLED]
+)
 def test_crossings_are_the_recorded_ones(name, question):
-    if name in SAMPLED:
-        pytest.skip("the record is that of a grid")
     engine, direction = engine_of(name), np.array(question["direction"])
     lines = lines_of(engine)
     origin = start_of(engine, question)
@@ -62,22 +62,22 @@ def some_lines(name):
     for question in problems()[name].questions:
         if question["ask"] == "crossings":
             yield start_of(engine, question), np.array(question["direction"])
-    for other in candidates[3:6]:
-        yield estimate, other - estimate
+    yield estimate, candidates[3] - estimate
     yield candidates[7], candidates[8] - candidates[7]
-    for share in (0.3, 0.7):
-        keep = rng.random(len(estimate)) < share
-        keep[0] = True
-        size = np.abs(estimate) + 0.1 * np.abs(estimate).max()
-        yield estimate * keep, size * rng.normal(size=len(estimate)) * keep
-        yield estimate * keep, size * rng.normal(size=len(estimate))
+    keep = rng.random(len(estimate)) < 0.5
+    keep[0] = True
+    size = np.abs(estimate) + 0.1 * np.abs(estimate).max()
+    yield estimate * keep, size * rng.normal(size=len(estimate)) * keep
+    yield estimate * keep, size * rng.normal(size=len(estimate))
 
 
 @pytest.mark.parametrize("name", EXACT)
 def test_membership_flips_at_every_end_and_nowhere_else(name):
     engine = engine_of(name)
     lines = lines_of(engine)
-    total = sum(assert_flips(engine, lines, *parts, [10, 50]) for parts in some_lines(name))
+    total = sum(
+        assert_flips(engine, lines, *parts, [10, 50], count=150) for parts in some_lines(name)
+    )
     assert total > 3
 
 
