@@ -16,7 +16,7 @@ import numpy as np
 from unassuming._numerics import EPS
 from unassuming._typing import Array, BoolArray, IntArray
 
-SLIVER = 1e-11
+SLIVER = 1e-10
 """Relative length below which an interval, or a gap between two, is rounding: a quadratic that is
 zero at the end of its piece has its root a little inside or outside."""
 

@@ -139,7 +139,7 @@ class LabelLines(Lines):
         none = np.zeros(0, dtype=np.intp)
         found = (
             self._pieces(ways, alive[lines], some)
-            for lines in slices(len(alive), max(1, room // sets))
+            for lines in slices(len(alive), 1 if self.model.curved else max(1, room // sets))
             for some in slices(sets, room)
         )
         return Events.joined([Events(none, np.zeros(0), none), *found])
@@ -156,17 +156,15 @@ class LabelLines(Lines):
         t = np.where(still | (t <= lo) | (t >= hi), np.inf, t)
         order = np.argsort(t, axis=-1)[..., : int(np.isfinite(t).sum(axis=-1).max(initial=0))]
         t = np.minimum(np.take_along_axis(t, order, axis=-1), hi)
-        turn = np.where(
-            np.take_along_axis(np.broadcast_to(rising, plus.shape), order, axis=-1), 2.0, -2.0
-        )
+        up = np.take_along_axis(np.broadcast_to(rising, plus.shape), order, axis=-1)
+        turn = np.where(up, 2.0, -2.0)
         p = np.empty((*t.shape[:2], t.shape[2] + 1, len(model.pull)))
         p[:, :, 0] = (np.where(plus, 1.0, -1.0) - model.y) @ model.pull.T
         np.multiply(model.pull.T[order], turn[..., None], out=p[:, :, 1:])
         np.cumsum(p, axis=2, out=p)
 
-        fixed = g * (0.0 if model.curved else 1.0)  # the part of f that is affine in t
-        fixed = np.stack([model.y - fixed[0], -fixed[1]])
-        z = fixed @ model.pull.T - a @ model.push.T
+        fixed = g * (not model.curved)  # the part of f that is affine in t
+        z = np.stack([model.y - fixed[0], -fixed[1]]) @ model.pull.T - a @ model.push.T
         square = np.einsum("nspk,nspk->nsp", p, p)
         C = square + 2 * np.einsum("nspk,nk->nsp", p, z[0])
         B = 2 * np.einsum("nspk,nk->nsp", p, z[1])
@@ -174,39 +172,19 @@ class LabelLines(Lines):
         lo, hi = np.concatenate([lo * edge, t], axis=-1), np.concatenate([t, hi * edge], axis=-1)
         size = np.linalg.norm(z, axis=-1)[..., None, None]
         unit = 16 * EPS * (len(model.y) + len(model.pull)) * model.norm
-        values = np.sqrt(len(model.y)) + np.linalg.norm(g, axis=-1)[..., None, None] * (
-            not model.curved
-        )
-        moved = np.sqrt(square)
-        error = unit * 2 * np.sqrt(len(model.y))
-        lengths = (moved, 0.0), (2 * size[0] + moved, 2 * size[1])
-        A = np.zeros_like(C)
-        settle(
-            (A, B, C), *lengths, (error, 0.0), (2 * unit * values[0] + error, 2 * unit * values[1])
-        )
+        root = np.sqrt(len(model.y))
+        values = 2 * unit * (root + np.linalg.norm(fixed, axis=-1)[..., None, None])
+        moved, error, A = np.sqrt(square), 2 * unit * root, np.zeros_like(C)
+        lengths, errors = (2 * size[0] + moved, 2 * size[1]), (values[0] + error, values[1])
+        settle((A, B, C), (moved, 0.0), lengths, (error, 0.0), errors)
         lo, hi, A, B, C = (np.swapaxes(part, 1, 2) for part in (lo, hi, A, B, C))
         if not model.curved:
             return quadratic_events(line, lo, hi, A, B, C, wins)
-        moves = np.swapaxes(moved > error, 1, 2)
-        return self._curved(g[:, 0], line, (lo, hi), (C, B), p, moves, wins)
-
-    def _curved(
-        self,
-        g: Array,
-        line: IntArray,
-        ends: tuple[Array, Array],
-        k: tuple[Array, Array],
-        p: Array,
-        moves: BoolArray,
-        wins: BoolArray,
-    ) -> Events:
-        """Follow one line on which Z_i - Z_0 is the sum of k[0] + t k[1] and of tanh."""
-        lo, hi = ends
-        at = np.nonzero((lo < hi) & moves)
-        b = -2 * np.swapaxes(p, 1, 2)[at] @ self.model.pull
-        sums = Sums(g, b, np.stack([part[at] for part in k]), lo[at], hi[at])
+        # One line: every tanh adds a multiple of its own where labels differ.
+        at = np.nonzero((lo < hi) & np.swapaxes(moved > error, 1, 2))
+        b = -2 * np.swapaxes(p, 1, 2)[at] @ model.pull
+        sums = Sums(g[:, 0], b, np.stack([C[at], B[at]]), lo[at], hi[at])
         begin, end = (np.broadcast_to(wins, lo.shape).copy() for _ in range(2))
         begin[at], end[at], roots = sums.roots()
-        return piece_events(
-            line, lo, hi, begin, end, [(at[0][roots.piece], roots.t, roots.positive)]
-        )
+        found = at[0][roots.piece], roots.t, roots.positive
+        return piece_events(line, lo, hi, begin, end, [found])

@@ -199,13 +199,7 @@ class Model:
         return float(np.linalg.norm(np.abs(self.columns[: len(size)].T) @ size))
 
 
-def settle(
-    ABC: Sequence[Array],
-    p: Affine,
-    s: Affine,
-    p_error: Affine,
-    s_error: Affine,
-) -> None:
+def settle(ABC: Sequence[Array], p: Affine, s: Affine, p_error: Affine, s_error: Affine) -> None:
     """Set A, B and C of ⟨p, s⟩ = At² + Bt + C to zero, in place, where they may be rounding alone.
 
     Given the lengths of the affine p and s, and the errors of both: (2, ...) each.
