@@ -197,7 +197,7 @@ def test_the_regressor_and_pictures_pass_the_norm_bound():
     model = ua.ConfidenceRegressor(MODELS[0], norm_bound=30, level=0.9, m=20)
     model = model.fit(X, y)
     band = model.region_.band(GRID, norm_bound=30, simultaneous=False, level=0.9)
-    np.testing.assert_array_equal(model.predict_interval(GRID)[:, 0], band.lower)
+    np.testing.assert_array_equal(model.predict_mean_interval(GRID)[:, 0], band.lower)
     data = ua.plots.band_data(model.region_, GRID, levels=(), pointwise=(0.9,), norm_bound=30)
     np.testing.assert_allclose(np.sort(data.pointwise_lower[0.9]), np.sort(band.lower))
 

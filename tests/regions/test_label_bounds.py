@@ -253,3 +253,13 @@ def test_boxes_on_a_flip_do_not_survive_for_ever():
     region = ua.confidence_region(RidgeClassifier(alpha=0.5), X, y, random_state=0)
     band = region.band([[-0.95], [-0.1], [0.95]], 0.9, method="joint")
     assert "attain every bound" in band.reason
+
+
+def test_a_polynomial_kernel_is_bounded_through_its_few_features():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 1))
+    y = np.where(X[:, 0] + rng.normal(size=40) > 0, 1, -1)
+    model = ua.LSSVC(kernel="poly", degree=2, gamma=1.0, fit_intercept=False)
+    band = ua.confidence_region(model, X, y, random_state=0).band([[0.0], [1.0]], method="joint")
+    assert (np.abs(band.lower) < 0.9).all()
+    assert (band.upper < 0.99).all()

@@ -249,10 +249,10 @@ def test_a_pointwise_band_is_an_interval_of_each_value():
         *data(200)
     )
     assert (
-        model.predict_interval(X).tolist()
+        model.predict_mean_interval(X).tolist()
         == np.column_stack([band[0.9].lower, band[0.9].upper]).tolist()
     )
-    several = model.predict_interval(X, level=[0.5, 0.9])
+    several = model.predict_mean_interval(X, level=[0.5, 0.9])
     assert several[0.5][:, 0].tolist() == band[0.5].lower.tolist()
 
 

@@ -17,20 +17,25 @@ MODELS = [
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
-def test_ties_are_those_of_equal_sums_of_inputs(model):
-    """Z_i = Z_0 where Φᵀy is the same, which integers decide; else only by accident."""
+@pytest.mark.parametrize("unit", [1.0, 0.1])
+def test_ties_are_those_of_equal_sums_of_inputs(model, unit):
+    """Z_i = Z_0 where Φᵀy is the same, which integers decide; else only by accident.
+
+    Tenths are not numbers of double precision, but a table of them is a table of tenths.
+    """
     tied = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        X = rng.integers(-1, 2, (14, 1)).astype(float)
+        whole = rng.integers(-3, 4, (14, 1))
+        X = whole * unit
         y = rng.permutation(np.repeat([-1.0, 1.0], 7))
         objective = factory_for(model)(model, X, y, None)
         drawn, pi = Labels().draw(14, 59, rng), rng.permutation(60)
         engine = Engine(objective, Labels(), drawn, Order(pi))
-        a = 0.4 * rng.normal(size=(10, 2))
+        a = 0.3 * rng.normal(size=(10, 2))
         at = engine.state(a)
         fresh = np.sign(Labels().apply(drawn, at.r, at.f) + at.f[:, None])
-        Phi = np.column_stack([np.ones(14), X])
+        Phi = np.column_stack([np.ones(14), whole])
         same = ((fresh - y) @ Phi == 0).all(axis=-1)
         gap, tolerance = engine.gaps(a)
         assert (np.abs(gap) <= tolerance)[same].all()
@@ -40,4 +45,4 @@ def test_ties_are_those_of_equal_sums_of_inputs(model):
         possible = Labels().admits(at.r, at.f)
         assert engine.rank(a)[possible].tolist() == (1 + first.sum(axis=1))[possible].tolist()
         tied += same.sum()
-    assert tied > 100
+    assert tied > 40

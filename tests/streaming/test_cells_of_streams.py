@@ -13,7 +13,6 @@ from scipy.stats import binom
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
-from unassuming import _archive
 from unassuming.cells import (
     balanced_band,
     estimates,
@@ -21,6 +20,7 @@ from unassuming.cells import (
     intervals,
     ranks,
 )
+from unassuming.io import archive
 from unassuming.streaming import _sums
 from unassuming.streaming._cells import RowCells
 
@@ -419,9 +419,9 @@ def test_copies_go_their_own_way(kind, cut):
 
 def tampered(path, header=None, **arrays):
     stream().partial_fit(X, Y).save(path)
-    old, stored = _archive.read(path)
+    old, stored = archive.read(path)
     stored = {name: a for name, a in {**stored, **arrays}.items() if a is not None}
-    _archive.write(path, {**old, **(header or {})}, stored)
+    archive.write(path, {**old, **(header or {})}, stored)
     return path
 
 
@@ -457,9 +457,9 @@ def test_a_file_with_cells_for_permutations_is_refused(tmp_path):
     path = tmp_path / "c"
     noise = ua.noise.ExchangeableWithin(30)
     stream(None, noise=noise).partial_fit(X[:90], Y[:90]).save(path)
-    header, arrays = _archive.read(path)
+    header, arrays = archive.read(path)
     key = np.zeros(2, dtype=np.uint64)
-    _archive.write(path, {**header, "cells": 8}, {**arrays, "cell_key": key})
+    archive.write(path, {**header, "cells": 8}, {**arrays, "cell_key": key})
     with pytest.raises(ValueError, match=r"not a checkpoint.*no signs"):
         ua.StreamingRegion.load(path)
 

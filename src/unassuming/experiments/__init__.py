@@ -6,7 +6,11 @@ the one that was made, can be computed, and the rank of the observed one is unif
 (docs/theory.md 14). Nothing is assumed about the outcomes.
 """
 
-from unassuming.experiments._result import AssignmentTest, EffectInterval, EffectStatus
-from unassuming.experiments._test import assignment_test
+from unassuming.experiments.test import (
+    AssignmentTest,
+    EffectInterval,
+    EffectStatus,
+    assignment_test,
+)
 
 __all__ = ["AssignmentTest", "EffectInterval", "EffectStatus", "assignment_test"]

@@ -101,26 +101,18 @@ class ExactGaps:
     def _settled(self, state: State, a: Array) -> bool:
         """Whether errors of computed kernel values leave the signs of a candidate as they are.
 
-        Where the kernel is known without rounding, its computed values have to give the same signs.
-        Else they count as given, unless their errors reach the residuals.
+        The values count as given, unless their errors reach the residuals.
         """
         errors = self._kernel_errors
         open_ = np.array([not self._identical.get(i) for i in state.which.tolist()])
         if errors is None or not open_.any():
             return True
-        if errors.bounded:
-            sides, moves = state.sides, self.moves.take(state.which)
-            if not drowned(sides.g[:1], errors.of_values(a)[None]).any():
-                return True
-            change = _ROUNDED_UP * errors.change(a, sides, moves)
-            small = ~(np.abs(nearest(state.gaps)) > change)
-            return not (small & open_).any()
-        computed = errors.computed
-        if computed is None:
+        sides, moves = state.sides, self.moves.take(state.which)
+        if not drowned(sides.g[:1], errors.of_values(a)[None]).any():
             return True
-        r = computed.residuals(state.a)
-        other = State(computed, self.moves, state.a, r, state.which, self._always)
-        return bool((np.equal(other.signs, state.signs) | ~open_).all())
+        change = _ROUNDED_UP * errors.change(a, sides, moves)
+        small = ~(np.abs(nearest(state.gaps)) > change)
+        return not (small & open_).any()
 
     def ends(self, a: Array, u: Array, which: IntArray, wins: BoolArray) -> tuple[Array, Array]:
         """Return where the line a + t u lies in {Z_0 <= Z_i}, for some i - 1; empty: low > high.

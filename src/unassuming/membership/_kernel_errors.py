@@ -8,15 +8,13 @@ then that of the computed values or that of the kernel itself, which need not be
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, final
 
 import numpy as np
 
 from unassuming._rounding import length
 from unassuming._typing import Array
-from unassuming.membership._systems import KernelSystem
-from unassuming.objectives import Moves, Quadratic, entry_errors, known_without_rounding
+from unassuming.objectives import Moves, Quadratic, entry_errors
 
 
 @final
@@ -34,24 +32,6 @@ class KernelErrors:
         if entries is None:
             return None
         return cls(objective, entries[:, int(objective.design.intercept) :])
-
-    @cached_property
-    def computed(self) -> KernelSystem | None:
-        """The equations with the computed values, if those of the kernel itself are known, too.
-
-        None also if the computed values are not those of a positive semidefinite matrix.
-        """
-        if not known_without_rounding(self.objective.design):
-            return None
-        try:
-            return KernelSystem(self.objective, computed=True)
-        except ArithmeticError:
-            return None
-
-    @property
-    def bounded(self) -> bool:
-        """Whether only bounds of the errors are known."""
-        return not known_without_rounding(self.objective.design)
 
     def of_values(self, a: Array) -> Array:
         """Bound the errors of fitted values of a candidate (d,), shape (n,)."""

@@ -23,7 +23,7 @@ from unassuming.membership._blur import (
     N,
     Rounding,
 )
-from unassuming.objectives import Quadratic, computed_kernel, exact_kernel
+from unassuming.objectives import Quadratic, computed_kernel
 
 _OF_SPAN = 4
 """So many times as many digits as the features of a column span.
@@ -193,11 +193,10 @@ class KernelSystem(System):
     """Φ = K or [1, K], P = K or diag(0, K), without a pseudo-inverse of K.
 
     x = (b, z) solves (K + alpha W⁻¹) z + 1 b = G_i r - alpha W⁻¹ a; with an intercept 1ᵀz = -1ᵀa.
-    K is that of the inputs as given; ``computed`` is the one in double precision.
+    K is the one in double precision.
     """
 
-    def __init__(self, objective: Quadratic, *, computed: bool = False, digits: int = 0) -> None:
-        self._read = computed_kernel if computed else exact_kernel
+    def __init__(self, objective: Quadratic, *, digits: int = 0) -> None:
         super().__init__(objective)
         diagonal = np.zeros((self.n, self.n), dtype=object)
         np.fill_diagonal(diagonal, self.w.number)
@@ -210,7 +209,7 @@ class KernelSystem(System):
 
     def _design(self, objective: Quadratic) -> Exact:
         self._bias = int(objective.design.intercept)
-        self._K, errors = self._read(objective.design)
+        self._K, errors = computed_kernel(objective.design)
         self._errors = Exact.of(errors)
         if not self._bias:
             return self._K
@@ -249,8 +248,7 @@ class KernelSystem(System):
         return abs(self.Phi) @ abs(x)
 
     def _with_digits(self, digits: int) -> KernelSystem:
-        computed = self._read is computed_kernel
-        return KernelSystem(self._objective, computed=computed, digits=digits)
+        return KernelSystem(self._objective, digits=digits)
 
     @cached_property
     def given(self) -> Given[Exact]:

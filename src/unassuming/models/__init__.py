@@ -5,16 +5,14 @@ The kernel models fit f(x) = b + Σ_j a_j k(x, x_j) by minimising an objective o
 The solvers work on plain arrays and are exact up to rounding.
 """
 
-from unassuming.models._arx import ARX
+from unassuming.models.arx import ARX
 
 # Shared within the library, not public.
-from unassuming.models._arx import least_squares as least_squares
-from unassuming.models._instrumental import Equation as Equation
-from unassuming.models._instrumental import InstrumentalRegression
-from unassuming.models._instrumental import numbered_columns as numbered_columns
-from unassuming.models._instrumental import roles_of as roles_of
-from unassuming.models._kernel_huber import KernelHuber
-from unassuming.models._kernel_lasso import KernelLasso
-from unassuming.models._lssvc import LSSVC
+from unassuming.models.instrumental import Equation as Equation
+from unassuming.models.instrumental import InstrumentalRegression
+from unassuming.models.instrumental import numbered_columns as numbered_columns
+from unassuming.models.instrumental import roles_of as roles_of
+from unassuming.models.kernel import LSSVC, KernelHuber, KernelLasso
+from unassuming.models.solvers import least_squares as least_squares
 
 __all__ = ["ARX", "LSSVC", "InstrumentalRegression", "KernelHuber", "KernelLasso"]

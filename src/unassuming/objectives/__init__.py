@@ -45,9 +45,7 @@ from unassuming.objectives.designs import RowSpace as RowSpace
 from unassuming.objectives.designs import computed_kernel as computed_kernel
 from unassuming.objectives.designs import entry_errors as entry_errors
 from unassuming.objectives.designs import exact_columns as exact_columns
-from unassuming.objectives.designs import exact_kernel as exact_kernel
 from unassuming.objectives.designs import in_basis as in_basis
-from unassuming.objectives.designs import known_without_rounding as known_without_rounding
 from unassuming.objectives.designs import least_eigenvalue as least_eigenvalue
 from unassuming.objectives.designs import least_penalty as least_penalty
 from unassuming.objectives.designs import projector_error as projector_error

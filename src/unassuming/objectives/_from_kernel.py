@@ -175,7 +175,6 @@ def _kernel_design(
             coef0=estimator.coef0,
             params=estimator.kernel_params,
         )
-    width = _bandwidth(kernel, gamma, X)
     training = TrainingKernel(
         evaluate,
         X,
@@ -184,7 +183,6 @@ def _kernel_design(
         polynomial=inner_product_kernel(
             kernel, X.shape[1], gamma, estimator.degree, estimator.coef0
         ),
-        gaussian=width if built_in else None,
         slope=kernel_slope(
             kernel, 1 / X.shape[1] if gamma is None else gamma, estimator.degree, estimator.coef0
         ),
@@ -214,13 +212,6 @@ def kernel_design(training: TrainingKernel, *, intercept: bool = False) -> Kerne
     require_symmetric(K, "the kernel matrix")
     # Symmetric to the last bit, since decompositions read one triangle and products both.
     return KernelDesign((K + K.T) / 2, intercept=intercept, kernel=training)
-
-
-def _bandwidth(kernel: Any, gamma: Any, X: Array) -> float | None:
-    """Return gamma of a Gaussian kernel, which is 1/p by default."""
-    if not isinstance(kernel, str) or kernel != "rbf":
-        return None
-    return 1 / X.shape[1] if gamma is None else float(gamma)
 
 
 def require_visible(design: KernelDesign, lam: float) -> None:

@@ -36,9 +36,6 @@ def require_representable(objective: Quadratic, noise: Noise) -> None:
         exact = noise.exact_arithmetic and ExactGaps.affordable(objective)
         if not exact:
             _require_visible(design, objective.lam)
-        kernel = design.kernel
-        if kernel is not None and kernel.gaussian is not None:
-            _require_below(_LARGEST_SQUARED, "X", kernel.X, "squared distances")
         return
     for name, column in zip(design.names, design.matrix.T, strict=True):
         _require_below(_LARGEST, name, column, "the digits of its numbers")

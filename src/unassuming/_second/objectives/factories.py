@@ -458,7 +458,6 @@ def _kernel(
         precomputed=isinstance(kernel, str) and kernel == "precomputed",
         strict=strictly_positive_definite(kernel),
         polynomial=inner_product_kernel(kernel, X.shape[1], gamma, *options),
-        gaussian=float(width) if own and isinstance(kernel, str) and kernel == "rbf" else None,
         slope=kernel_slope(kernel, width, *options),
     )
     name = type(estimator).__name__

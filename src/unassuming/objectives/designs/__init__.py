@@ -5,8 +5,6 @@ from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._errors import (
     computed_kernel,
     entry_errors,
-    exact_kernel,
-    known_without_rounding,
     least_penalty,
     projector_error,
     row_errors,
@@ -35,9 +33,7 @@ __all__ = [
     "computed_kernel",
     "entry_errors",
     "exact_columns",
-    "exact_kernel",
     "in_basis",
-    "known_without_rounding",
     "least_eigenvalue",
     "least_penalty",
     "projector_error",

@@ -8,7 +8,6 @@ from scipy.linalg import eigvalsh
 from unassuming._exact import Exact
 from unassuming._rounding import EPS
 from unassuming._typing import Array
-from unassuming.kernels import exact_gram
 from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._kernel import (
     KernelDesign,
@@ -78,33 +77,17 @@ def least_penalty(design: Design) -> float:
     return EPS * float(np.abs(design.spectrum[0]).max(initial=0.0))
 
 
-def exact_kernel(design: Design) -> tuple[Exact, Array]:
-    """Return K without rounding, and its changes if the inputs are rounded, in such units."""
-    assert isinstance(design, KernelDesign)
-    found = None if design.kernel is None else exact_gram(design.kernel)
-    return computed_kernel(design) if found is None else found
-
-
 def computed_kernel(design: Design) -> tuple[Exact, Array]:
     """Return K as it was computed or given, and its changes if it is rounded, in such units."""
     assert isinstance(design, KernelDesign)
     return Exact.of(design.K), np.abs(design.K)
 
 
-def known_without_rounding(design: Design) -> bool:
-    """Whether kernel values are known to more digits than a double has."""
-    kernel = design.kernel
-    if kernel is None or kernel.precomputed:
-        return False
-    polynomial = kernel.polynomial
-    return kernel.gaussian is not None or not (polynomial is None or polynomial.normalised)
-
-
 def row_errors(design: Design, X: Array) -> Array | None:
     """Bound the errors of the rows of Φ at inputs X (N, p), (N, d); None if they are as given."""
     if not isinstance(design, KernelDesign):
         return None
-    errors = _value_errors(design, X, design.self_similarity(X))
+    errors = _value_errors(design, design.self_similarity(X))
     if errors is None or not design.intercept:
         return errors
     return np.column_stack([np.zeros(len(X)), errors])
@@ -122,30 +105,18 @@ def nonsingular(design: KernelDesign) -> bool:
 def _kernel_errors(design: KernelDesign) -> Array | None:
     """Bound the errors of computed kernel values, (n, n); None if they are as given."""
     kernel = design.kernel
-    return None if kernel is None else _value_errors(design, kernel.X, np.diagonal(design.K))
+    return None if kernel is None else _value_errors(design, np.diagonal(design.K))
 
 
-def _value_errors(design: KernelDesign, Z: Array, own: Array | None) -> Array | None:
-    """Bound the errors of kernel values between inputs Z and those of the data, (N, n).
+def _value_errors(design: KernelDesign, own: Array | None) -> Array | None:
+    """Bound the errors of kernel values between other inputs and those of the data, (N, n).
 
-    ``own`` is k(z, z). None if the values are as given.
+    ``own`` is k(z, z) of the others. None if the values are as given.
     """
     kernel = design.kernel
     if kernel is None or kernel.precomputed:
         return None
-    X, p = kernel.X, kernel.X.shape[1]
-    if not known_without_rounding(design):
-        # As many roundings as in `rounding_of_kernel`, each by half a unit at most.
-        assert own is not None
-        size = np.sqrt(np.abs(np.diagonal(design.K)))
-        return np.asarray((p + 4) * EPS / 2 * np.sqrt(np.abs(own))[:, None] * size)
-    if kernel.gaussian is not None:
-        exponent = kernel.gaussian * ((Z**2).sum(axis=1)[:, None] + (X**2).sum(axis=1))
-        K = design.K if Z is X else kernel.rows(Z)
-        return np.asarray(EPS * (4 + 2 * (p + 4) * exponent) * K)
-    assert kernel.polynomial is not None
-    size = np.abs(Z) @ np.abs(X).T
-    total = np.zeros_like(size)
-    for c in reversed(kernel.polynomial.c):
-        total = total * size + c
-    return np.asarray((p + 4 * kernel.polynomial.degree) * EPS * total)
+    # As many roundings as in `rounding_of_kernel`, each by half a unit at most.
+    assert own is not None
+    size = np.sqrt(np.abs(np.diagonal(design.K)))
+    return np.asarray((kernel.X.shape[1] + 4) * EPS / 2 * np.sqrt(np.abs(own))[:, None] * size)

@@ -22,7 +22,7 @@ from unassuming.kernels import InnerProductKernel, TrainingKernel
 @final
 @dataclass(frozen=True, eq=False)
 class KernelFeatures:
-    """F (n, D) with K = FFᵀ, and its rank in exact arithmetic."""
+    """F (n, D) with K = FFᵀ, and its rank."""
 
     kernel: InnerProductKernel
     F: Array
@@ -31,23 +31,15 @@ class KernelFeatures:
 
     @classmethod
     def of(cls, kernel: TrainingKernel | None, most: int) -> KernelFeatures | None:
-        """Return the features if there are at most that many and their rank is certain."""
+        """Return the features if there are at most that many."""
         if kernel is None or kernel.polynomial is None:
             return None
         polynomial, X = kernel.polynomial, kernel.X
         if polynomial.count(X.shape[1]) > most:
             return None
         F = polynomial.features(X)
-        if not polynomial.faithful(X, F):
-            return None
         rank = numerical_rank(F, polynomial.degree + 2)
-        if not rank:
-            return None
-        if rank < min(F.shape):
-            exact = polynomial.exact_rank(X)
-            if exact is not None and exact != rank:
-                return None  # there are directions that double precision cannot resolve
-        return cls(polynomial, F, rank, X.shape[1])
+        return cls(polynomial, F, rank, X.shape[1]) if rank else None
 
     @property
     def rounding(self) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._modular import Remainders, remainders
+from unassuming._typing import Array
+from unassuming.kernels import InnerProductKernel, ways
 from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._features import FeatureDesign
 from unassuming.objectives.designs._kernel import KernelDesign
@@ -30,11 +32,12 @@ def exact_columns(
             # Rows of length one are the rows times numbers, with which signs commute.
             if kernel.polynomial.normalised and not signs:
                 return None
-            core = kernel.polynomial.remainders(kernel.X, prime)
+            core = monomials_modulo(kernel.polynomial, kernel.X, prime)
             rows = np.eye(core.shape[1], dtype=np.int64)
             if not kernel.polynomial.normalised:
-                over = kernel.polynomial.squared_weights(kernel.X.shape[1], prime)
-                inverse = [pow(int(x), -1, prime) for x in over]
+                c, factors = kernel.polynomial.c, kernel.polynomial.monomials(kernel.X.shape[1])
+                over = remainders(np.array([c[len(m)] for m in factors]), prime).tolist()
+                inverse = [pow(x * ways(m), -1, prime) for x, m in zip(over, factors, strict=True)]
                 squares = np.diag(np.array(inverse, dtype=np.int64)) * alpha % prime
         elif kernel.strict:  # its range: any values at the distinct inputs
             which = design.distinct[1]
@@ -50,3 +53,14 @@ def exact_columns(
     else:
         return None
     return Phi, P if penalised else P[:0], squares
+
+
+def monomials_modulo(kernel: InnerProductKernel, X: Array, prime: int) -> Remainders:
+    """Return the monomials of X modulo a prime, (N, D): the features up to their weights."""
+    own, columns = remainders(X, prime), []
+    for factors in kernel.monomials(X.shape[1]):
+        column = np.ones(len(X), dtype=np.int64)
+        for j in factors:
+            column = column * own[:, j] % prime
+        columns.append(column)
+    return np.column_stack(columns)

@@ -29,8 +29,9 @@ from unassuming._rounding import column_units
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.kernels import InnerProductKernel
 from unassuming.objectives.designs._design import Design
-from unassuming.objectives.designs._errors import exact_kernel, nonsingular
+from unassuming.objectives.designs._errors import computed_kernel, nonsingular
 from unassuming.objectives.designs._kernel import KernelDesign
+from unassuming.objectives.designs._remainders import monomials_modulo
 
 _LARGEST = 512
 """Kernel matrices of more rows take too long without rounding."""
@@ -133,7 +134,7 @@ class RowSpace:
         """Φ without rounding."""
         if not self.design.dual:
             return Exact.of(self.design.matrix)
-        K = exact_kernel(self.design)[0]
+        K = computed_kernel(self.design)[0]
         if not self.design.intercept:
             return K
         ones = np.full((len(K.number), 1), 1 << K.shift, dtype=object)
@@ -177,7 +178,7 @@ def row_space(design: Design) -> RowSpace:
     kernel, n = design.kernel, design.n
     known = None if kernel is None else kernel.polynomial
     if kernel is not None and known is not None and not kernel.precomputed:
-        monomials = tuple(known.remainders(kernel.X, prime) for prime in PRIMES)
+        monomials = tuple(monomials_modulo(known, kernel.X, prime) for prime in PRIMES)
         if known.normalised:  # rows of length one: their rank is known, and no more
             certain = None if design.intercept else _rank(monomials)
             return RowSpace(design, certain, unit, (), ())

@@ -1,0 +1,212 @@
+"""Gram matrices are those of KernelRidge and SVR; matrices that a method cannot use are refused."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import kernel_metrics, rbf_kernel
+from sklearn.svm import SVR
+
+from unassuming.kernels import (
+    gram,
+    rectangular,
+    require_positive_semidefinite,
+    require_symmetric,
+    resolve_svr_gamma,
+    svr_gram,
+    truncated_parabolic,
+)
+
+RNG = np.random.default_rng(11)
+X = RNG.uniform(0.1, 2.0, size=(9, 3))  # positive, as the chi-squared kernels ask for
+Z = RNG.uniform(0.1, 2.0, size=(4, 3))
+
+
+def scaled_product(x, z, scale=1.0):
+    return scale * float(x @ z)
+
+
+def of_kernel_ridge(kernel, rows, columns, **parameters):
+    return KernelRidge(kernel=kernel, **parameters)._get_kernel(rows, columns)
+
+
+@pytest.mark.parametrize("columns", [None, Z])
+@pytest.mark.parametrize("gamma", [None, 0.7])
+@pytest.mark.parametrize("name", sorted(kernel_metrics()))
+def test_named_kernels_are_those_of_kernel_ridge(name, gamma, columns):
+    # KernelRidge cannot do without gamma for the chi-squared kernel, whose default is 1.
+    of_ridge = 1.0 if name == "chi2" and gamma is None else gamma
+    expected = of_kernel_ridge(name, X, columns, gamma=of_ridge, degree=2, coef0=0.5)
+    found = gram(name, X, columns, gamma=gamma, degree=2, coef0=0.5)
+    if name == "rbf":  # from differences, which keep their digits far from zero
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("columns", [None, Z])
+@pytest.mark.parametrize("kernel", [RBF(0.5), ConstantKernel(2.0) * RBF(1.5) + WhiteKernel(0.3)])
+def test_kernel_objects_are_those_of_kernel_ridge(kernel, columns):
+    np.testing.assert_array_equal(gram(kernel, X, columns), of_kernel_ridge(kernel, X, columns))
+
+
+@pytest.mark.parametrize("columns", [None, Z])
+@pytest.mark.parametrize(
+    ("kernel", "params"),
+    [
+        (scaled_product, None),
+        (scaled_product, {"scale": 3.0}),
+        (partial(scaled_product, scale=2.0), None),
+        (truncated_parabolic, {"c": 0.4}),
+        (rectangular, {"c": 1.5}),
+        (partial(truncated_parabolic, c=0.2), None),
+    ],
+)
+def test_callables_are_those_of_kernel_ridge(kernel, params, columns):
+    np.testing.assert_allclose(
+        gram(kernel, X, columns, params=params),
+        of_kernel_ridge(kernel, X, columns, kernel_params=params),
+        rtol=0.0,
+        atol=1e-14,
+    )
+
+
+def test_our_own_kernels_are_called_once_for_the_whole_matrix():
+    calls = []
+
+    def counting(x, z):
+        calls.append(1)
+        return truncated_parabolic(x, z)
+
+    gram(counting, X)
+    assert len(calls) == 9 * 10 // 2
+    large = np.linspace(0.0, 10.0, 2000).reshape(-1, 1)
+    assert gram(truncated_parabolic, large).shape == (2000, 2000)
+
+
+def test_precomputed_is_passed_through():
+    K = X @ X.T
+    assert gram("precomputed", K) is K
+    np.testing.assert_array_equal(gram("precomputed", Z @ X.T, K), Z @ X.T)
+
+
+def test_precomputed_must_be_square_and_symmetric():
+    with pytest.raises(ValueError, match=r"precomputed kernel matrix is not square.*\(4, 3\)"):
+        gram("precomputed", Z)
+    with pytest.raises(ValueError, match=r"not symmetric.*\(0, 1\) and \(1, 0\) that differ by 1"):
+        gram("precomputed", np.array([[1.0, 1.0], [0.0, 1.0]]))
+
+
+def test_precomputed_needs_one_column_per_training_sample():
+    with pytest.raises(ValueError, match=r"expected 9 columns.*given shape \(4, 3\)"):
+        gram("precomputed", Z, X @ X.T)
+
+
+def test_unknown_kernels():
+    with pytest.raises(ValueError, match=r"kernel is unknown: expected 'precomputed' or one of"):
+        gram("gaussian", X)
+    with pytest.raises(ValueError, match=r"or a callable. Got 7 instead"):
+        gram(7, X)
+
+
+# --- support vector regression --------------------------------------------------------------------
+
+Y = X[:, 0] - np.sin(X[:, 1])
+
+
+@pytest.mark.parametrize("gamma", ["scale", "auto", 0.3])
+def test_gamma_is_what_svr_uses(gamma):
+    assert resolve_svr_gamma(gamma, X) == SVR(gamma=gamma).fit(X, Y)._gamma
+
+
+def test_gamma_of_equal_inputs():
+    assert resolve_svr_gamma("scale", np.ones((3, 2))) == 1.0
+
+
+@pytest.mark.parametrize(
+    "svr",
+    [
+        SVR(),
+        SVR(kernel="rbf", gamma=0.2),
+        SVR(kernel="linear"),
+        SVR(kernel="poly", degree=2, coef0=0.5, gamma="auto"),
+        SVR(kernel="sigmoid", coef0=0.1),
+        SVR(kernel=rbf_kernel),
+        SVR(kernel=RBF(0.7)),
+        SVR(kernel=truncated_parabolic),
+    ],
+    ids=["default", "rbf", "linear", "poly", "sigmoid", "callable", "object", "ours"],
+)
+def test_gram_matrix_reproduces_the_predictions_of_svr(svr):
+    svr.set_params(tol=1e-10).fit(X, Y)
+    a = np.zeros(9)
+    a[svr.support_] = svr.dual_coef_[0]
+    for rows in (X, Z):
+        predicted = svr_gram(svr, rows, X) @ a + svr.intercept_
+        np.testing.assert_allclose(predicted, svr.predict(rows), rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(svr_gram(svr, X), svr_gram(svr, X, X), rtol=0.0, atol=1e-14)
+
+
+def test_precomputed():
+    K = X @ X.T
+    svr = SVR(kernel="precomputed")
+    np.testing.assert_array_equal(svr_gram(svr, K), K)
+    np.testing.assert_array_equal(svr_gram(svr, Z @ X.T, K), Z @ X.T)
+    with pytest.raises(ValueError, match="not square"):
+        svr_gram(svr, X)
+
+
+def test_callables_must_take_matrices():
+    with pytest.raises(ValueError, match=r"expected shape \(9, 9\), given shape \(\)"):
+        svr_gram(SVR(kernel=lambda x, z: float(x[0, 0] * z[0, 0])), X)
+
+
+def test_callables_must_be_symmetric():
+    with pytest.raises(ValueError, match="Gram matrix of a callable kernel is not symmetric"):
+        svr_gram(SVR(kernel=lambda x, z: x[:, :1] - z[:, :1].T), X)
+
+
+# --- conditions -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 20, 100, 300])
+@pytest.mark.parametrize("gamma", [2.0, 0.01])
+def test_gaussian_gram_matrices_pass(n, gamma):
+    X = np.linspace(0.0, 10.0, n).reshape(-1, 1)
+    K = rbf_kernel(X, gamma=gamma)
+    require_symmetric(K)
+    require_positive_semidefinite(np.linalg.eigvalsh(K), "KernelRidge")
+
+
+def test_indefinite_gram_matrices_are_refused_with_their_smallest_eigenvalue():
+    K = truncated_parabolic(np.linspace(0.0, 10.0, 20).reshape(-1, 1))
+    with pytest.raises(ValueError, match=r"which KernelRidge cannot use.*eigenvalues from -0\.43"):
+        require_positive_semidefinite(np.linalg.eigvalsh(K), "KernelRidge")
+
+
+def test_tolerance():
+    eigenvalues = np.array([-1e-7, 0.0, 1.0])
+    require_positive_semidefinite(eigenvalues, "x", tolerance=1e-6)
+    with pytest.raises(ValueError, match="indefinite"):
+        require_positive_semidefinite(eigenvalues, "x")
+
+
+def test_negative_definite_is_refused():
+    with pytest.raises(ValueError, match="eigenvalues from -2 to -1"):
+        require_positive_semidefinite(np.array([-1.0, -2.0]), "x")
+
+
+def test_empty_matrices_pass():
+    require_symmetric(np.empty((0, 0)))
+    require_positive_semidefinite(np.empty(0), "x")
+
+
+def test_symmetry_up_to_rounding():
+    K = rbf_kernel(np.random.default_rng(0).normal(size=(30, 2)))
+    K[3, 5] *= 1.0 + 1e-15
+    require_symmetric(K)
+    K[3, 5] += 1e-6
+    with pytest.raises(ValueError, match=r"The matrix is not symmetric.*\(3, 5\) and \(5, 3\)"):
+        require_symmetric(K, "The matrix")
