@@ -1,4 +1,4 @@
-"""Tables that people have collected: 26 data sets of statsmodels and scikit-learn."""
+"""Tables that people have collected: 24 data sets of statsmodels and scikit-learn."""
 
 from collections.abc import Iterator
 
