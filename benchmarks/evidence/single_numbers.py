@@ -3,8 +3,8 @@
     python -m benchmarks.evidence.single_numbers [coverage] [sorted] [widths] [tables]
 
 Writes single_numbers.txt: coverage with the two-sided 1e-6 band of a binomial share, widths over
-those of HC3, and a line for each of 24 real data sets, with seconds of the processor. Cells and halves depend on the inputs
-alone, so those of the first run serve all runs of a setting.
+those of HC3, and a line for each of 24 real data sets, with seconds of the processor. Cells and
+halves depend on the inputs alone, so those of the first run serve all runs of a setting.
 """
 
 import sys
