@@ -107,7 +107,7 @@ def check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | No
     if rows.sum() < 2:
         raise ValueError(
             "the data are too few: expected at least 2 rows of positive weight, given "
-            f"{rows.sum()}. Pass more rows."
+            f"{rows.sum()}. Pass more rows; those of weight zero do not count."
         )
     return rows, None if sample_weight is None else weight[rows]
 
@@ -308,17 +308,13 @@ class Orders:
 
 def as_orders(model: Any) -> Orders:
     """Return the orders of a model; refuse all but integers in their ranges."""
-    na = as_count("na of ARX", model.na, 0, "It is the number of past outputs in the model.")
-    nb = as_count("nb of ARX", model.nb, 0, "It is the number of past inputs in the model.")
+    wrong, past = "of ARX is out of range", "in the model."
+    na = as_count(f"na {wrong}", model.na, 0, f"It is the number of past outputs {past}")
+    least = 0 if na or model.fit_intercept else 1  # something has to be estimated
+    nb = as_count(f"nb {wrong}", model.nb, least, f"It is the number of past inputs {past}")
     late = "An input acts on the output after one step or later: delay=1 is the usual choice."
-    delay = as_count("delay of ARX", model.delay, 1, late)
-    orders = Orders(na, nb, delay, bool(model.fit_intercept))
-    if not orders.count:
-        raise ValueError(
-            "the orders of ARX leave nothing to estimate: expected na >= 1 or nb >= 1, given "
-            "na=0 and nb=0. Pass e.g. ua.ARX(na=1, nb=1)."
-        )
-    return orders
+    delay = as_count(f"delay {wrong}", model.delay, 1, late)
+    return Orders(na, nb, delay, bool(model.fit_intercept))
 
 
 def as_series(u: Any, y: Any, orders: Orders, *, fit: bool = True) -> tuple[Array, Array]:

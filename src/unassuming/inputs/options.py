@@ -19,13 +19,11 @@ from unassuming.ranking import check_m, check_ties
 _DEFAULT = "Leave it out for the default."
 
 
-def as_count(name: str, value: Any, least: int, remedy: str, most: float = np.inf) -> int:
-    """Return an integer in a range; refuse anything else."""
+def as_count(problem: str, value: Any, least: int, remedy: str, most: float = np.inf) -> int:
+    """Return an integer in a range; refuse anything else as this problem."""
     if not is_whole(value) or not least <= value <= most:
         bounds = f">= {least}" if most == np.inf else f"from {least} to {most}"
-        raise ValueError(
-            f"{name} is out of range: expected an integer {bounds}, given {value!r}. {remedy}"
-        )
+        raise ValueError(f"{problem}: expected an integer {bounds}, given {value!r}. {remedy}")
     return int(value)
 
 
@@ -46,10 +44,8 @@ def _as_number(
 
 def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(
-            f"{name} is unknown: expected {', '.join(map(repr, allowed))}, given {value!r}. "
-            f"{_DEFAULT}"
-        )
+        some = f"{', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}"
+        raise ValueError(f"{name} is unknown: expected {some}, given {value!r}. {_DEFAULT}")
 
 
 def _as_truth(name: str, value: object, remedy: str) -> bool:
@@ -134,9 +130,9 @@ def check_norm_bounds(norm_bounds: Any) -> list[float]:
     remedy = "Pass the inputs first, then the bounds, or leave these out for the default."
     found = as_finite(norm_bounds, "norm_bounds", remedy)
     if found.ndim != 1 or not found.size or not (found > 0).all():
+        given = norm_bounds if found.ndim == 1 else f"an array of shape {found.shape}"
         raise ValueError(
-            "norm_bounds is not a list of bounds: expected one or more numbers > 0, given "
-            f"{norm_bounds!r}. {remedy}"
+            f"norm_bounds is not a list of bounds: expected numbers > 0, given {given}. {remedy}"
         )
     return sorted(found.tolist())
 
@@ -176,9 +172,9 @@ def check_target(target: Any) -> None:
 
 def check_sampling(size: Any, thinning: Any, random_state: Any) -> None:
     """Refuse invalid arguments of ``sample``."""
-    as_count("size", size, 1, "Pass e.g. size=1000.")
+    as_count("size is not a count", size, 1, "Pass e.g. size=1000.")
     if thinning is not None:
-        as_count("thinning", thinning, 1, _DEFAULT)
+        as_count("thinning is not a count", thinning, 1, _DEFAULT)
     if not isinstance(random_state, (np.random.Generator, np.random.RandomState)):
         as_seed(random_state)  # a generator would advance
 
@@ -219,8 +215,9 @@ def check_single(
     if cells is not None and (np.ndim(cells) or isinstance(cells, str)):
         cells = _as_labels(cells, rows)
     elif cells is not None:
+        most = int(np.sum(rows))
         remedy = "Pass one label for each row, or leave it out for the default."
-        cells = as_count("cells", cells, 2, remedy, most=int(np.sum(rows)))
+        cells = as_count("cells is not a number of cells", cells, 2, remedy, most)
     return SingleOptions(cells, method, weights, estimator)
 
 

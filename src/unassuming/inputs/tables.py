@@ -30,7 +30,8 @@ def as_finite(array: Any, name: str, remedy: str | None = None) -> Array:
         raise _unreadable(array, name, remedy) from error
     if not np.isfinite(values).all():
         first = tuple(np.argwhere(~np.isfinite(values))[0])
-        raise unfit(name, MISSING, values[first], first, remedy or _IMPUTE)
+        value = values[first] if first else array
+        raise unfit(name, MISSING, value, first, remedy or _IMPUTE)
     return values
 
 
@@ -123,6 +124,8 @@ def column_count(X: Any) -> int | None:
 
 def row_count(X: Any) -> int:
     """Return the number of rows of a table."""
+    if not hasattr(X, "shape") and hasattr(X, "__array__"):
+        X = np.asarray(X)
     try:
         return int(X.shape[0] if hasattr(X, "shape") else len(X))
     except (TypeError, IndexError) as error:
