@@ -28,15 +28,15 @@ LONG_FILES = {
 other processes have nothing left to do."""
 
 LONG_EXAMPLES = (
-    "unassuming.estimators._classifier.",
-    "unassuming.estimators._tuned.",
+    "unassuming.estimators.classifier.",
+    "unassuming.estimators.tuned.",
     "unassuming.paper._reproduce.",
     "unassuming.planning.",
     "unassuming.plots._classification.",
     "unassuming.plots._plan.",
     "unassuming.regions._norm_bounds.",
     "unassuming.regions._region.Region.norm_bounds_table",
-    "unassuming.testing._coverage.",
+    "unassuming.testing.coverage.",
 )
 """Modules or objects with examples that take more than half a second."""
 

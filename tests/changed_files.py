@@ -1,6 +1,6 @@
 """Saved files with other content and a hash that fits it."""
 
-from unassuming import _archive
+from unassuming.io import archive
 
 
 def put(*path):
@@ -26,7 +26,7 @@ def array(name, function):
 
 def changed_file(path, change):
     """Write a file again after a change; return its path."""
-    header, arrays = _archive.read(path)
+    header, arrays = archive.read(path)
     change(header, arrays)
-    _archive.write(path, header, arrays)
+    archive.write(path, header, arrays)
     return path

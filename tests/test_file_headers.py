@@ -16,7 +16,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 import unassuming as ua
 from changed_files import array, changed_file, put
-from unassuming import _archive
+from unassuming.io import archive
 
 RNG = np.random.default_rng(0)
 N = 1300
@@ -278,8 +278,8 @@ def test_an_array_of_records_is_not_read(tmp_path):
     odd = array("weight", lambda _: np.zeros(FEW, dtype=[("a", "f8"), ("b", "f8")]))
     with pytest.raises(KeyError):
         changed_file(tmp_path / "r", odd)
-    header, arrays = _archive.read(tmp_path / "r")
+    header, arrays = archive.read(tmp_path / "r")
     arrays["y"] = np.zeros(FEW, dtype=[("a", "f4"), ("b", "f4")])
-    _archive.write(tmp_path / "r", header, arrays)
+    archive.write(tmp_path / "r", header, arrays)
     with pytest.raises(ValueError, match="its part y is not an array of numbers or text"):
         ua.load(tmp_path / "r")

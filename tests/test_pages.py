@@ -106,5 +106,5 @@ def test_the_calls_that_replace_those_of_statsmodels_run(call, diabetes):
 def test_a_regressor_answers_as_the_table_says():
     X, y, _ = ua.datasets.linear(n=40, d=1, random_state=0)
     regressor = ua.ConfidenceRegressor(LinearRegression(), level=0.9, random_state=0).fit(X, y)
-    assert regressor.predict_interval(X).shape == (40, 2)
-    assert set(regressor.predict_interval(X, level=[0.5, 0.9])) == {0.5, 0.9}
+    assert regressor.predict_mean_interval(X).shape == (40, 2)
+    assert set(regressor.predict_mean_interval(X, level=[0.5, 0.9])) == {0.5, 0.9}

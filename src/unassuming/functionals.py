@@ -46,6 +46,13 @@ class Functional:
     def __len__(self) -> int:
         return len(self.names)
 
+    @property
+    def values_at(self) -> Any:
+        """The inputs at which these are the values of the function; None if they are not values."""
+        (X, C), *others = self.terms
+        plain = self.column is None and not others and np.array_equal(C, np.eye(len(C)))
+        return X if plain else None
+
 
 def value(X: Any) -> Functional:
     """Return the values f(x) at N inputs.

@@ -1,4 +1,4 @@
-"""The plain, slow version of the cells (docs/theory.md 9.2): the oracle of the tests."""
+"""The plain, slow version of the cells (docs/theory.md 11.2): the oracle of the tests."""
 
 from fractions import Fraction
 from itertools import product

@@ -192,11 +192,6 @@ def test_errors_come_at_fit(options, y, error, message):
         ua.ConfidenceClassifier(**options).fit(X, y)
 
 
-def test_a_regressor_with_a_band_points_to_the_classifier():
-    with pytest.raises(TypeError, match=r"ua\.ConfidenceClassifier"):
-        ua.ConfidenceRegressor(RidgeClassifier(), m=100).fit(X, TRUTH)
-
-
 def test_an_unknown_kind_of_set_is_refused(fitted):
     with pytest.raises(ValueError, match=r"kind is unknown.*'outer' or 'inner'"):
         fitted.predict_set(NEW, kind="best")

@@ -4,11 +4,9 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.datasets import load_diabetes
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
@@ -139,11 +137,6 @@ def test_several_levels_give_a_mapping_of_nested_bands():
     np.testing.assert_array_equal(bands[0.5], model.predict_band(NEW, level=0.5))
 
 
-def test_the_level_of_the_constructor_is_the_default():
-    model = fitted(level=0.75)
-    np.testing.assert_array_equal(model.predict_band(NEW), model.predict_band(NEW, level=0.75))
-
-
 @pytest.mark.slow
 def test_an_unbounded_band_is_infinite_and_a_norm_bound_makes_it_finite():
     model = fitted(KernelRidge(kernel="rbf"), m=20)
@@ -170,23 +163,6 @@ def test_the_status_before_any_band_is_that_of_the_training_inputs():
     assert before == model.band_status_
 
 
-@pytest.mark.slow
-def test_the_status_before_any_band_follows_the_parameters():
-    model = fitted(KernelRidge(kernel="rbf"), m=20)
-    assert "norm_bound" in model.band_status_
-    model.set_params(norm_bound=30.0)
-    assert model.band_status_.startswith("every bound is finite")
-
-
-@pytest.mark.slow
-def test_a_new_fit_forgets_the_status_of_the_last_band():
-    model = fitted(KernelRidge(kernel="rbf"), m=20)
-    model.predict_band(X)
-    assert "norm_bound" in model.band_status_
-    model.set_params(estimator=Ridge(0.5)).fit(X, Y)
-    assert model.band_status_.startswith("every bound is finite")
-
-
 # --- weights --------------------------------------------------------------------------------------
 
 
@@ -210,21 +186,6 @@ def test_without_a_region_for_varying_weights_predictions_remain(model):
     assert np.isinf(ours.predict_band(NEW)).all()
     with pytest.raises(ua.NotAvailable, match="sample_weight varies"):
         _ = ours.region_
-
-
-def test_a_mistake_with_weights_is_still_a_mistake():
-    with pytest.raises(ValueError, match="level is too high"):
-        ua.ConfidenceRegressor(Ridge(), level=0.995, m=100).fit(X, Y, sample_weight=WEIGHT)
-    with pytest.raises(ValueError, match="m must be an integer"):
-        ua.ConfidenceRegressor(Ridge(), m=1).fit(X, Y, sample_weight=WEIGHT)
-
-
-def test_negative_weights_are_refused_also_where_varying_ones_have_no_region():
-    weight = WEIGHT.copy()
-    weight[0] = -1.0
-    for model in (Ridge(), Lasso(0.05), SVR()):
-        with pytest.raises(ValueError, match=r"[Nn]egative"):
-            ua.ConfidenceRegressor(model, random_state=0, m=100).fit(X, Y, sample_weight=weight)
 
 
 def test_metadata_routing_carries_the_weights():
@@ -468,47 +429,6 @@ def test_what_a_pipeline_around_it_does_is_told(cls):
 def test_errors_come_at_fit(options, error, message):
     with pytest.raises(error, match=message):
         ua.ConfidenceRegressor(**options).fit(X, Y)
-
-
-@pytest.mark.parametrize(
-    ("frame", "message"),
-    [
-        (pd.DataFrame({"u": pd.array([1, None] * 20, dtype="Int64")}), "missing or infinite"),
-        (pl.DataFrame({"u": [1, None] * 20}), "missing or infinite"),
-        (pd.DataFrame({"u": pd.date_range("2021-01-01", periods=N)}), "is not numeric.*dates"),
-        (pl.DataFrame({"u": ["text"] * N}), "is not numeric.*'text'"),
-    ],
-    ids=["nullable", "nulls", "dates", "text"],
-)
-def test_columns_that_are_no_numbers_are_refused_by_name(frame, message):
-    with pytest.raises(ValueError, match=f"^column 'u' of X.*{message}"):
-        ua.ConfidenceRegressor(Ridge(), m=100).fit(frame, Y)
-
-
-def test_columns_of_one_name_are_refused():
-    with pytest.raises(ValueError, match=r"^X has columns of the same name"):
-        ua.ConfidenceRegressor(Ridge(), m=100).fit(pd.DataFrame(X, columns=["a", "a"]), Y)
-
-
-def test_several_outputs_are_refused():
-    with pytest.raises(ValueError, match="y should be a 1d array"):
-        ua.ConfidenceRegressor(Ridge(), m=100).fit(X, np.column_stack([Y, Y]))
-
-
-def test_a_band_on_real_data_holds_the_fit_and_is_wider_at_higher_levels():
-    frame, y = load_diabetes(return_X_y=True, as_frame=True)
-    model = ua.ConfidenceRegressor(
-        make_pipeline(StandardScaler(), Ridge(1.0)), random_state=0, m=100
-    )
-    model.fit(frame, y)
-    bands = model.predict_band(frame[:50], level=[0.5, 0.95])
-    prediction = model.predict(frame[:50])
-    widths = {level: band[:, 1] - band[:, 0] for level, band in bands.items()}
-    assert (bands[0.5][:, 0] <= prediction).all()
-    assert (prediction <= bands[0.5][:, 1]).all()
-    assert (widths[0.5] < widths[0.95]).all()
-    assert np.isfinite(widths[0.95]).all()
-    assert list(model.feature_names_in_) == list(frame.columns)
 
 
 @pytest.mark.parametrize(

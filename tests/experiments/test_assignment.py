@@ -230,7 +230,7 @@ def test_shift_scale_and_order_of_rows_change_nothing_else():
     far = ua.assignment_test(2.0**30 + y, t, controls=2.0**30 + controls, level=0.9)
     assert far.rank == found.rank
     np.testing.assert_allclose(far.interval.lower, found.interval.lower, rtol=1e-6)
-    for scale in (1e-300, 1e300):
+    for scale in (1e-100, 1e100):
         other = ua.assignment_test(scale * y, t, controls=controls, level=0.9)
         assert other.rank == found.rank
         np.testing.assert_allclose(other.interval.upper, scale * found.interval.upper, rtol=1e-9)
@@ -293,17 +293,17 @@ BAD = {
     "missing treatment": ({"treatment": [0, 1, np.nan, 1, 0, 1]}, "treatment has a missing value"),
     "missing label": ({"strata": ["a", None] * 3}, "strata has a missing label.*at row 1"),
     "NaN": ({"y": [1, 2, np.nan, 3, 4, 5]}, "y has missing or infinite values"),
-    "table": ({"y": np.ones((6, 2))}, "y is not a vector of outcomes"),
+    "table": ({"y": np.ones((6, 2))}, "y is not a vector.*one outcome at a time"),
     "short treatment": ({"treatment": [0, 1]}, "treatment has the wrong length: expected 6"),
     "short strata": ({"strata": [0, 1]}, "strata has the wrong length: expected 6"),
     "short clusters": ({"clusters": [0, 1]}, "clusters has the wrong length: expected 6"),
-    "short controls": ({"controls": np.ones((5, 1))}, "controls have the wrong number of rows"),
+    "short controls": ({"controls": np.ones((5, 1))}, "controls has the wrong length: expected 6"),
     "within a cluster": ({"clusters": [0, 0, 1, 1, 2, 2]}, "varies within a cluster.*cluster 0"),
     "strata in a cluster": (
         {"treatment": [0, 0, 1, 1, 1, 0], "clusters": [0, 0, 1, 1, 2, 3], "strata": list("abaabb")},
         "strata varies within a cluster",
     ),
-    "no variation": ({"strata": T}, "treatment does not vary within any stratum"),
+    "no variation": ({"strata": T}, "treatment varies within too few strata"),
     "collinear": ({"controls": T}, "treatment is a linear combination of the controls"),
     "treated": ({"treated": 7}, "treated is not a value of treatment"),
     "effect": ({"effect": np.nan}, "effect is not a number"),
@@ -312,7 +312,7 @@ BAD = {
     "too high": ({"m": 30, "level": 0.97}, "level is too high: expected at most 0.96"),
     "too few": (
         {"treatment": [0, 0, 0, 1, 1, 1], "clusters": [0, 0, 0, 1, 1, 1]},
-        "too few assign",
+        "treatment varies too little",
     ),
 }
 
@@ -326,5 +326,5 @@ def test_bad_input_gets_one_sentence(name):
 
 
 def test_too_many_assignments_to_list():
-    with pytest.raises(ValueError, match="too many assignments to compare all of them"):
+    with pytest.raises(ValueError, match="m is too large: expected at most 4096 assignments"):
         ua.assignment_test(np.arange(30.0), np.arange(30) % 2, m="all")

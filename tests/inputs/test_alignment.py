@@ -107,7 +107,8 @@ def test_rows_of_other_names_are_refused(kind):
     called = SAID.get(name, name)
     said = (
         rf"^{called} has another index than {reference}: expected the index of {reference}, given "
-        rf"0 in place of 'town 0' at row 0 \(counted from zero\)\. Give both the same index, or pass {called}\.to_numpy\(\) if the rows correspond by position\.$"
+        rf"0 in place of 'town 0' at row 0 \(counted from zero\)\. Give both the same index, "
+        rf"or pass {called}\.to_numpy\(\) if the rows correspond by position\.$"
     )
     with pytest.raises(ValueError, match=said):
         call(**{name: column.reset_index(drop=True)})

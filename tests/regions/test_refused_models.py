@@ -91,9 +91,11 @@ def test_the_step_that_stops_a_pipeline_is_named(name):
 
 def test_the_step_that_does_not_take_a_new_input_is_named_too():
     region = region_of(make_pipeline(ENCODED, StandardScaler(), Ridge()), TEXT)
-    with pytest.raises(ValueError, match="^after the step 'standardscaler', .*given nan at .* 1, "):
+    with pytest.raises(
+        ValueError, match=r"^after the step 'standardscaler', .*given nan at .* 1, "
+    ):
         region.band(with_nan(TEXT[:3], 1, 1), method="joint", level=0.9)
-    with pytest.raises(ValueError, match="'standardscaler' fails: .*'high'"):
+    with pytest.raises(ValueError, match=r"'standardscaler' fails: .*'high'"):
         region.band(TEXT[:3].assign(b="high"), method="joint", level=0.9)
 
 

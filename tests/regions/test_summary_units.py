@@ -52,7 +52,7 @@ def test_slopes_do_not_depend_on_the_origin_of_the_columns(noise, options):
         for columns in (X, X + 2.0**30)
     )
     assert shifted.method[-2:] == plain.method[-2:]
-    for name in ("cell_estimate", "lower", "upper"):
+    for name in ("estimate", "lower", "upper"):
         found, expected = getattr(shifted, name)[-2:], getattr(plain, name)[-2:]
         np.testing.assert_allclose(found, expected, rtol=1e-6)
 
@@ -99,7 +99,7 @@ def of_outputs(y, noise, **options):
 def test_slopes_do_not_depend_on_the_origin_of_the_outputs(noise, options):
     """Shifted by 2^44, some 10^13 times the noise."""
     plain, shifted = (of_outputs(y, noise).summary(**options) for y in (ROUND, ROUND + 2.0**44))
-    for name in ("cell_estimate", "lower", "upper", "pvalue"):
+    for name in ("estimate", "lower", "upper", "pvalue"):
         found, expected = getattr(shifted, name)[-2:], getattr(plain, name)[-2:]
         np.testing.assert_allclose(found, expected, rtol=1e-6)
 
@@ -109,7 +109,7 @@ def test_the_intercept_moves_with_the_outputs(noise, options):
     if "functionals" in options:
         options = {**options, "functionals": None}
     plain, shifted = (of_outputs(y, noise).summary(**options) for y in (ROUND, ROUND + 2.0**20))
-    for name in ("cell_estimate", "lower", "upper"):
+    for name in ("estimate", "lower", "upper"):
         found, expected = getattr(shifted, name)[0] - 2.0**20, getattr(plain, name)[0]
         np.testing.assert_allclose(found, expected, rtol=1e-5)
     if noise == "spherical":

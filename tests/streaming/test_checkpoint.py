@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import unassuming as ua
-from unassuming import _archive
+from unassuming.io import archive
 from unassuming.noise import SignFlips
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -178,8 +178,8 @@ def test_a_file_that_was_edited_is_refused(tmp_path):
 def test_a_file_of_another_format_is_refused(number, tmp_path):
     path = tmp_path / "c"
     stream().partial_fit(X, Y).save(path)
-    header, arrays = _archive.read(path)
-    _archive.write(path, {**header, "format": number, "version": "0.0.1"}, arrays)
+    header, arrays = archive.read(path)
+    archive.write(path, {**header, "format": number, "version": "0.0.1"}, arrays)
     said = f"format {number} of version 0.0.1, and version {ua.__version__} reads format 3. It is"
     with pytest.raises(ValueError, match=said):
         ua.StreamingRegion.load(path)
@@ -191,9 +191,9 @@ def test_a_file_of_another_format_is_refused(number, tmp_path):
 def test_a_file_that_lacks_a_part_is_refused(name, tmp_path):
     path = tmp_path / "c"
     stream(cells=8).partial_fit(X, Y).save(path)
-    header, arrays = _archive.read(path)
+    header, arrays = archive.read(path)
     del arrays[name]
-    _archive.write(path, header, arrays)
+    archive.write(path, header, arrays)
     with pytest.raises(ValueError, match="its parts do not fit together"):
         ua.StreamingRegion.load(path)
 

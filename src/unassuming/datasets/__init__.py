@@ -1,7 +1,7 @@
 """Data with a known truth, for examples, tests and pictures.
 
-Every generator returns the same data for the same integer seed. The regression generators take a
-noise law by name:
+Every generator returns the same data for the same integer ``random_state``. The generators of
+regressions take ``noise``, a callable ``(n, rng) -> (n,)`` or the name of a law:
 
 =================== ===================================================== ==============
 name                law of e_j                                            class
@@ -20,7 +20,9 @@ Random signs need symmetric noise; iid noise is enough for random permutations; 
 both. Sign changes are not exact for the last two laws: use ``noise="exchangeable"`` for these.
 """
 
-from unassuming.datasets._generators import (
+from unassuming.datasets.generators import (
+    KernelExpansion,
+    LabelMean,
     arx,
     instrumented,
     labels,
@@ -28,8 +30,8 @@ from unassuming.datasets._generators import (
     rkhs,
     sine,
     two_classes,
+    x_sin_x,
 )
-from unassuming.datasets._truths import KernelExpansion, LabelMean, x_sin_x
 
 __all__ = [
     "KernelExpansion",

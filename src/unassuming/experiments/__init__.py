@@ -3,10 +3,14 @@
 If the treatment adds the same number τ to every outcome, the outcomes without treatment are
 y - τ·treatment, whatever was assigned. So statistics of other assignments, which were as likely as
 the one that was made, can be computed, and the rank of the observed one is uniform at the true τ
-(docs/theory.md 14). Nothing is assumed about the outcomes.
+(docs/theory.md 20). Nothing is assumed about the outcomes.
 """
 
-from unassuming.experiments._result import AssignmentTest, EffectInterval, EffectStatus
-from unassuming.experiments._test import assignment_test
+from unassuming.experiments.test import (
+    AssignmentTest,
+    EffectInterval,
+    EffectStatus,
+    assignment_test,
+)
 
 __all__ = ["AssignmentTest", "EffectInterval", "EffectStatus", "assignment_test"]

@@ -19,11 +19,10 @@ from unassuming.ranking import check_m, check_ties
 _DEFAULT = "Leave it out for the default."
 
 
-def as_count(problem: str, value: Any, least: int, remedy: str, most: float = np.inf) -> int:
-    """Return an integer in a range; refuse anything else as this problem."""
-    if not is_whole(value) or not least <= value <= most:
-        bounds = f">= {least}" if most == np.inf else f"from {least} to {most}"
-        raise ValueError(f"{problem}: expected an integer {bounds}, given {value!r}. {remedy}")
+def as_count(problem: str, value: Any, least: int, remedy: str) -> int:
+    """Return an integer that is large enough; refuse anything else as this problem."""
+    if not is_whole(value) or value < least:
+        raise ValueError(f"{problem}: expected an integer >= {least}, given {value!r}. {remedy}")
     return int(value)
 
 
@@ -110,9 +109,9 @@ def streams(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.ran
     return first, second, third
 
 
-def cell_stream(seed: int) -> np.random.Generator:
-    """Return a generator for the cells of a stream of rows, independent of those of `streams`."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,)))
+def cell_stream() -> np.random.Generator:
+    """Return the generator for the cells of every stream of rows: no seed enters an interval."""
+    return np.random.default_rng(np.random.SeedSequence(0, spawn_key=(3,)))
 
 
 # --- of its methods ---
@@ -181,6 +180,7 @@ def check_sampling(size: Any, thinning: Any, random_state: Any) -> None:
 
 # --- of intervals and tests of single numbers ---
 
+_CELLS = (*range(2, 17), 32)
 METHODS = ("auto", "cells", "pairs", "halves", "palmrt", "t")
 
 
@@ -215,9 +215,12 @@ def check_single(
     if cells is not None and (np.ndim(cells) or isinstance(cells, str)):
         cells = _as_labels(cells, rows)
     elif cells is not None:
-        most = int(np.sum(rows))
-        remedy = "Pass one label for each row, or leave it out for the default."
-        cells = as_count("cells is not a number of cells", cells, 2, remedy, most)
+        if not is_whole(cells) or cells not in _CELLS or cells > np.sum(rows):
+            raise ValueError(
+                "cells is not a number of cells: expected an integer from 2 to 16, or 32, or one "
+                f"label for each row, and at most {np.sum(rows)} cells, given {cells!r}. {_DEFAULT}"
+            )
+        cells = int(cells)
     return SingleOptions(cells, method, weights, estimator)
 
 
@@ -234,9 +237,9 @@ def _as_labels(cells: Any, rows: BoolArray | int) -> IntArray:
             f"given shape {labels.shape}. Pass the labels of the same rows as X."
         )
     numbers, count = numbered(labels[rows])
-    if count < 2:
+    if not 2 <= count <= max(_CELLS):
+        problem = "has one label only" if count < 2 else "has too many labels"
         raise ValueError(
-            "cells has one label only: expected at least two different labels, given "
-            f"{labels[rows].tolist()[0]!r} for every row. {_DEFAULT}"
+            f"cells {problem}: expected 2 to {max(_CELLS)} labels, given {count}. {_DEFAULT}"
         )
     return numbers

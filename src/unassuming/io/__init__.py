@@ -6,15 +6,13 @@ region has the same ranks even if NumPy's random generators change. The file hol
 loading it runs none.
 """
 
-# Shared within the library, not public.
-from unassuming.io._estimators import check_estimator as check_estimator
-from unassuming.io._estimators import describe_estimator as describe_estimator
-from unassuming.io._estimators import known_estimator as known_estimator
-from unassuming.io._estimators import other_estimator as other_estimator
-from unassuming.io._load import load
-from unassuming.io._noise import check_noise_class as check_noise_class
-from unassuming.io._noise import describe_noise as describe_noise
-from unassuming.io._noise import known_noise as known_noise
-from unassuming.io._save import save
+from unassuming.io.described import check_estimator as check_estimator
+from unassuming.io.described import check_noise_class as check_noise_class
+from unassuming.io.described import describe_estimator as describe_estimator
+from unassuming.io.described import describe_noise as describe_noise
+from unassuming.io.described import known_estimator as known_estimator
+from unassuming.io.described import known_noise as known_noise
+from unassuming.io.described import other_estimator as other_estimator
+from unassuming.io.region import load, save
 
 __all__ = ["load", "save"]

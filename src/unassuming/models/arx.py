@@ -29,7 +29,7 @@ class ARX(BaseEstimator):
 
     with the delay d. The first max(na, nb + delay - 1) outputs are initial values, or na if nb = 0.
     ``ua.confidence_region(ua.ARX(na, nb), u, y)`` is exact: it allows for regressors that depend on
-    past noise, which a region of LinearRegression with lagged columns does not (docs/theory.md 12).
+    past noise, which a region of LinearRegression with lagged columns does not (docs/theory.md 15).
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ class InBasis(Noise):
     a cosine basis or in the eigenvectors of a known covariance. The transformations are QGQᵀ with G
     of the inner assumption. Models of features with squares as their loss are rotated, (Qᵀy, QᵀΦ),
     and all that is known of the inner assumption holds there, with rotated rows in place of rows
-    (docs/theory.md 13); weights are refused. Other models keep their rows. They have ranks, tests
+    (docs/theory.md 16); weights are refused. Other models keep their rows. They have ranks, tests
     and bounds of the joint region, and intervals one at a time from rotated rows.
 
     Parameters

@@ -17,7 +17,7 @@ class Quantile(Noise):
 
     The indicators 1{y < f(x)} of the true function are then independent and equal to one with
     probability tau. No symmetry, no common law and no moments are needed: skewed noise whose scale
-    changes from row to row is allowed (docs/theory.md 10). A transformation replaces the signs of
+    changes from row to row is allowed (docs/theory.md 13). A transformation replaces the signs of
     the residuals by fresh ones, so that only a gradient that depends on signs alone can be
     compared: that of ``QuantileRegressor``. If y has atoms at the quantile, the coverage is at
     least the level instead of exactly the level.

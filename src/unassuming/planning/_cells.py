@@ -1,4 +1,4 @@
-"""Half-widths predicted over the number of cells (docs/theory.md 9.8)."""
+"""Half-widths predicted over the number of cells (docs/theory.md 11.5)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming.cells.functions import choose, choose_band, numbers_of_cells
+from unassuming.cells.functions.predict import choose, choose_band, numbers_of_cells
 from unassuming.regions import Assumption, Functions
 
 

@@ -2,7 +2,7 @@
 
 The data are functions of half the norm that is allowed, plus Gaussian noise of the working scale.
 Each penalty sees the same data, and its band is computed as that of real data would be, from fewer
-transformations (docs/theory.md 9.9).
+transformations (docs/theory.md 12).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming.cells.functions import unit_function
 from unassuming.ranking import Level
 from unassuming.regions import Functions
 
@@ -71,9 +70,7 @@ def few_transformations(level: float) -> Level:
 
 def made_up_values(setting: Setting, rng: np.random.Generator) -> Array:
     """Return the values at the rows of a random function of norm B/2, (n,)."""
-    B = setting.assumption.norm_bound
     try:
-        system = Functions(setting.plain.problem).system(setting.assumption)
+        return Functions(setting.plain.problem).made_up(setting.assumption, rng)
     except NotAvailable:
         return np.zeros(setting.n)
-    return np.zeros(setting.n) if B is None else B / 2 * unit_function(system, None, rng)[0]

@@ -167,7 +167,6 @@ class Cause(Enum):
         "Coefficients can change without changing any fitted value, and some of the numbers asked "
         "for depend on them."
     )
-    HIDDEN_IN_CELLS = "Rounding hides some of the numbers asked for in the cells of rows."
     HIDDEN_IN_BALL = (
         "Coefficients can change, hidden by rounding, without changing the norm. Values of the "
         "function do not depend on them."
@@ -199,65 +198,38 @@ class Cause(Enum):
         "levels here: use a classifier (least squares on labels bounds E[y|x], logistic regression "
         "tests coefficients)."
     )
-    ONE_AT_A_TIME = (
-        "Each interval has its level by itself; the probability that all hold at once is lower."
+    CERTIFIED_ALONE = (
+        "The level of {names} is at least the one named, not exactly: these come from halves or "
+        "permutations of the rows."
     )
-    ALL_HOLD = "All intervals hold at once with probability {level:.6g} or more."
-    JOINT_REGION = (
-        "They are bounds of the joint region; the p-values are adjusted. Intervals one at a time "
-        "use parts of the rows, and can be wider."
+    OTHER_ESTIMATE = (
+        "Estimates are those behind the intervals; model_estimate in frames and files is the "
+        "model's."
     )
-    BALANCED_CELLS = (
-        "They come from least squares in {cells} balanced cells of {units}: the probability is "
-        "exact if the noise has no ties. The p-values are adjusted."
+    DEPEND = "{names} depend on each other: the rows do not determine them one by one."
+    LEVEL_INFINITE = (
+        "No finite interval of level {level:.6g} is possible for {names}, but one of level "
+        "{best:.6g} is. About {rows:,} rows like these would do."
     )
-    IN_CELLS = (
-        "Method: {estimator} in {cells} of {units}, which depend on the inputs and the seed "
-        "alone; exact for every number of rows."
-    )
-    IN_PAIRS = (
-        "Method: {estimator} in {cells} of differences of paired rows, which depend on the "
-        "inputs and the seed alone; exact for every number of rows."
-    )
-    FROM_RANDOM = (
-        "Intervals from random {parts}: {names}. Their coverage is at least the level, not exactly "
-        "the level."
-    )
-    ROTATED = "Rows are those of the rotated data, Qᵀy and QᵀΦ: coordinates in the given basis."
-    STUDENT = "Method: the t interval, which is exact for spherical noise."
-    OUTSIDE = (
-        "The estimate of the model lies outside the interval of {names}: the interval comes from "
-        "separate estimates, {apart}."
+    ALWAYS_INFINITE = (
+        "No finite interval of level {level:.6g}, or of any level from 0.5 on, is possible for "
+        "{names}. About {rows:,} rows like these would do."
     )
     REPEATED = "{one} repeats {other} up to {share}. Leave out one of them."
     NOT_IN_DESIGN = "The features do not determine {names}: some of them are linearly dependent."
     ROWS_MISSING = "{n} rows do not determine {names}: the model has {d} coefficients."
     SHIFT_NOT_SEEN = "Exchangeable noise may have any mean, so the data say nothing about {names}."
-    CELLS_IN_SUMS = (
-        "In sums over the rows, a rare level or one huge number in a column can be the cause."
-    )
     CELLS_MISSING = (
         "Level {level:.6g} takes {needed} cells of {units} that each determine the value, and the "
         "data give {cells} for {names}. About {rows:,} rows like these would be enough."
     )
-    SOME_CELLS_MISSING = (
-        "Level {level:.6g} takes {needed} cells of {units} that each determine the value, and the "
-        "data give {cells} for {names}."
-    )
     CLUSTERS_MISSING = (
         "Level {level:.6g} takes {needed} blocks of rows, one for each cell, and there are {units}."
-    )
-    WEIGHTS_APART = (
-        "The weights of the rows span {orders} orders of magnitude: rounding hides the light ones."
     )
     CELLS_CHOSEN = "Level {level:.6g} takes at least {needed} cells, given {cells}."
     LEVEL_TOO_HIGH = "A level of {level:.12g} is higher than cells can attain for {names}."
 
     # Instruments
-    BY_INSTRUMENTS = (
-        "Method: {instruments} in {cells} of {units}, which depend on instruments, controls "
-        "and the seed alone; exact for instruments of every strength and every number of rows."
-    )
     WEAK_INSTRUMENTS = (
         "The instruments move {names} too little for a bounded set at this level. No method avoids "
         "that: sets that are always bounded miss the truth too often if instruments are weak."

@@ -1,4 +1,4 @@
-"""The cell of each row in a stream, by the number of the row (docs/theory.md 9.5)."""
+"""The cell of each row in a stream, by the number of the row (docs/theory.md 11.6)."""
 
 from __future__ import annotations
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unassuming._archive import FORMAT, Unreadable, check_format, read, write
-from unassuming._tables import Store, as_plain
 from unassuming._version import __version__
 from unassuming.io import (
     check_estimator,
@@ -18,6 +16,8 @@ from unassuming.io import (
     describe_noise,
     other_estimator,
 )
+from unassuming.io.archive import FORMAT, Unreadable, check_format, read, write
+from unassuming.io.tables import Store, as_plain
 from unassuming.noise import Noise, RowNoise
 from unassuming.streaming._arguments import as_row_noise, has_cells
 from unassuming.streaming._saved import Saved, decode

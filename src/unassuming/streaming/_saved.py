@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 
-from unassuming._archive import Unreadable, as_integer, as_tie_order, decoding, require
 from unassuming._modular import PRIMES
-from unassuming._tables import Store
 from unassuming._typing import Array, IntArray
 from unassuming.inputs import row_count
 from unassuming.io import known_estimator, known_noise
+from unassuming.io.archive import Unreadable, as_integer, as_tie_order, decoding, require
+from unassuming.io.tables import Store
 from unassuming.noise import Key, Noise
 from unassuming.streaming._arguments import MOST_CELLS
 from unassuming.streaming._errors import Errors

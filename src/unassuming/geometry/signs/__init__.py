@@ -1,4 +1,4 @@
-"""Regions of regression quantiles: unions of polyhedra (docs/theory.md 10).
+"""Regions of regression quantiles: unions of polyhedra (docs/theory.md 13).
 
 The statistics change only where a residual, or a penalised coefficient, changes its sign. So lines
 are cut into finitely many pieces, and boxes of coefficients leave few signs open.

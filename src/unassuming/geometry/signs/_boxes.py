@@ -1,4 +1,4 @@
-"""Boxes of coefficients for regression quantiles, out to infinity (docs/theory.md 10).
+"""Boxes of coefficients for regression quantiles, out to infinity (docs/theory.md 13).
 
 In homogeneous coordinates (σ, v) the candidate is a = origin + back R v / σ, and a residual has the
 sign of σ r_j - R F_j v, which is linear. Boxes with σ = 1 and |v| <= 1 hold the candidates near the

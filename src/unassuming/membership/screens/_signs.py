@@ -23,7 +23,7 @@ _FEW_DIGITS = 2.0**-27
 @final
 @dataclass(frozen=True, eq=False)
 class SignScreen(Screen):
-    """Ranks from the signs of the residuals (docs/theory.md 10).
+    """Ranks from the signs of the residuals (docs/theory.md 13).
 
     The statistics of fresh signs do not depend on the residuals, so a candidate needs Z_0 alone. It
     is in doubt if a residual may be zero.

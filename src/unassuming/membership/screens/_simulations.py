@@ -32,7 +32,7 @@ _LOST = 1e-6
 @final
 @dataclass(frozen=True, eq=False)
 class SimulationScreen(Screen):
-    """Ranks from inner products of the simulated regressors (docs/theory.md 12).
+    """Ranks from inner products of the simulated regressors (docs/theory.md 15).
 
     One pass over time serves a batch of candidates and all transformations. Inner products lose
     twice as many digits as an orthogonalisation, which is left to the careful comparison where that

@@ -39,7 +39,7 @@ class InstrumentObjective(DesignedObjective):
 
     The moments Wᵀr take the place of the gradient. W = [1, controls, instruments] does not depend
     on the noise, so they may be perturbed although columns of Φ do depend on it
-    (docs/theory.md 11). With as many instruments as endogenous columns the moments vanish at the
+    (docs/theory.md 14). With as many instruments as endogenous columns the moments vanish at the
     estimate; with more of them they do not, and the region may be empty.
 
     Parameters

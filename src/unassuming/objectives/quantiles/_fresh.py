@@ -26,7 +26,7 @@ class FreshSigns:
     """Tables of Z_1, ..., Z_{m-1}, one for each pattern of signs of the penalised coefficients.
 
     Without a penalty there is a single table: the critical value of a level is one number
-    (docs/theory.md 10).
+    (docs/theory.md 13).
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The pinball loss, whose minimum is a regression quantile (docs/theory.md 10)."""
+"""The pinball loss, whose minimum is a regression quantile (docs/theory.md 13)."""
 
 from __future__ import annotations
 

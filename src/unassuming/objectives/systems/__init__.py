@@ -1,4 +1,4 @@
-"""Dynamical systems: regressors that depend on past noise (docs/theory.md 12)."""
+"""Dynamical systems: regressors that depend on past noise (docs/theory.md 15)."""
 
 # Shared within the library, not public.
 from unassuming.objectives.systems._amplification import amplification as amplification

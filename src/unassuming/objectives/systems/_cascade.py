@@ -1,4 +1,4 @@
-"""A system as a chain of first-order systems, for many candidates at once (docs/theory.md 12).
+"""A system as a chain of first-order systems, for many candidates at once (docs/theory.md 15).
 
 Lags of an unstable output are nearly parallel: the largest root dominates all of them, and what
 distinguishes them is lost in rounding. A chain has the same span. With the roots ρ_1, ρ_2, ... of a

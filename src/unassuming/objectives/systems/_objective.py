@@ -1,4 +1,4 @@
-"""Least squares for a system with past outputs and inputs (docs/theory.md 12)."""
+"""Least squares for a system with past outputs and inputs (docs/theory.md 15)."""
 
 from __future__ import annotations
 

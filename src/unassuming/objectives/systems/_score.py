@@ -1,4 +1,4 @@
-"""The statistics of a dynamical system: transformed noise runs through it (docs/theory.md 12)."""
+"""The statistics of a dynamical system: transformed noise runs through it (docs/theory.md 15)."""
 
 from __future__ import annotations
 

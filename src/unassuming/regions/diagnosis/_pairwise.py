@@ -9,7 +9,7 @@ fewer than q games, so
 
     p = (2 · #{G : T(M G y) >= T(M y)} + 1) / m
 
-is a p-value for every n: P(p <= a) <= a (docs/theory.md 9.4, where the statistic is an estimate).
+is a p-value for every n: P(p <= a) <= a (docs/theory.md 11.4, where the statistic is an estimate).
 This bound is for the worst case. Where Φ is an approximation, (#{...} + 1)/m is used instead, which
 was never far above its level.
 """

@@ -1,4 +1,4 @@
-"""The shape of regression quantiles: a union of polyhedra (docs/theory.md 10).
+"""The shape of regression quantiles: a union of polyhedra (docs/theory.md 13).
 
 Lines are exact. Outer bounds come from branch and bound, for few coefficients; with more only a
 norm bound gives some.
