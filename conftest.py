@@ -30,10 +30,10 @@ other processes have nothing left to do."""
 LONG_EXAMPLES = (
     "unassuming.estimators.classifier.",
     "unassuming.estimators.tuned.",
-    "unassuming.paper._reproduce.",
+    "unassuming.paper.reproduce.",
     "unassuming.planning.",
-    "unassuming.plots._classification.",
-    "unassuming.plots._plan.",
+    "unassuming.plots.band.classification",
+    "unassuming.plots.others.plan",
     "unassuming.regions._norm_bounds.",
     "unassuming.regions._region.Region.norm_bounds_table",
     "unassuming.testing.coverage.",

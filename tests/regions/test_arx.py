@@ -449,10 +449,10 @@ def test_what_needs_fixed_inputs_is_refused_with_the_reason():
 
 def test_estimators_that_need_rows_in_any_order_are_refused():
     u, y, _ = ua.datasets.arx(n=30, random_state=0)
-    with pytest.raises(TypeError, match="does not predict from X alone"):
+    with pytest.raises(TypeError, match="predicts from earlier outputs"):
         ua.ConfidenceRegressor(ua.ARX()).fit(u[:, None], y)
     search = GridSearchCV(ua.ARX(), {"na": [1, 2]}, scoring="r2")
-    with pytest.raises(TypeError, match="each row depends on earlier ones"):
+    with pytest.raises(TypeError, match="rows that depend on earlier ones"):
         ua.tuned_region(search, u[:, None], y)
     with pytest.raises(TypeError, match="needs all rows at once"):
         ua.StreamingRegion(ua.ARX())

@@ -15,6 +15,7 @@ from unassuming.cli._files import check_writable, draw
 from unassuming.cli._terminal import print_table, stages
 from unassuming.cli.tables import Reading, Source, choose, load, open_source
 from unassuming.models import ARX
+from unassuming.plots.canvas import percent
 from unassuming.regions import Language, Region, confidence_region
 
 _OF_SEVERAL = (
@@ -79,7 +80,7 @@ def run(
     given = "" if u is None else f", input {system.input}"
     typer.echo(f"{system.data.name}: output {system.target}{given}, rows in the order of time\n")
     typer.echo(f"{region.text(Language.COMMAND_LINE)}\n")
-    head = ["coefficient", "estimate", *(f"alone, {plots.percent(level)}" for level in ordered)]
+    head = ["coefficient", "estimate", *(f"alone, {percent(level)}" for level in ordered)]
     rows = [
         [name, f"{value:.4g}", *(_spans(lines[level][j], value) for level in ordered)]
         for j, (name, value) in enumerate(zip(region.names, region.estimate, strict=True))

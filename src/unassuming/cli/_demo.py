@@ -17,6 +17,7 @@ from unassuming import datasets, plots
 from unassuming._typing import IntArray
 from unassuming.cli._files import check_writable
 from unassuming.cli._terminal import followed, print_table, stages
+from unassuming.plots.canvas import WITHOUT_DATE, require_matplotlib
 from unassuming.regions import Language, Region, confidence_region
 
 LEVELS = (0.5, 0.9, 0.95)
@@ -57,7 +58,7 @@ Candidates = dict[str, Callable[[Any], Any]]
 
 def run(picture: Path, seed: int) -> None:
     """Print the results and draw them."""
-    plots.require_matplotlib()
+    require_matplotlib()
     if picture.suffix != ".png":
         raise ValueError(
             f"--picture has an unknown format: expected a name that ends in .png, given {picture}. "
@@ -149,4 +150,4 @@ def _draw(
     left.set_ylim(middle.get_ylim())
     plots.ranks(ranks, 100, ax=right)
     picture.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(picture, dpi=95, metadata=plots.WITHOUT_DATE)
+    figure.savefig(picture, dpi=95, metadata=WITHOUT_DATE)

@@ -20,6 +20,7 @@ from unassuming._words import joined
 from unassuming.cli._built import Built
 from unassuming.cli._findings import Answer, Findings
 from unassuming.cli.tables import Kind
+from unassuming.plots.canvas import WITHOUT_DATE, percent
 from unassuming.regions import Language, Region, Status, Summary
 
 _OURS = {
@@ -219,7 +220,7 @@ def without_picture(findings: Findings, built: Built) -> list[str]:
     finite = _with_numbers(findings.bands)
     if finite and not (built.one_number or built.two_classes):
         return [_not_one_number(built)]
-    missing = [plots.percent(level) for level in findings.bands.by_level if level not in finite]
+    missing = [percent(level) for level in findings.bands.by_level if level not in finite]
     if not missing:
         return []
     return [f"No picture at {joined(missing)}: there is no finite band to draw."]
@@ -259,6 +260,6 @@ def draw(
             picture(ax=figure.subplots())
         except NotAvailable:  # the report gives the reason
             continue
-        figure.savefig(out / name, dpi=120, metadata=plots.WITHOUT_DATE)
+        figure.savefig(out / name, dpi=120, metadata=WITHOUT_DATE)
         written.append(out / name)
     return written, ""

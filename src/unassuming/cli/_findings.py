@@ -10,7 +10,7 @@ from typing import Any
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.regions import Region
-from unassuming.report import nested
+from unassuming.report.collect import nested
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,18 +10,18 @@ import typer
 from unassuming.cli._files import check_writable
 from unassuming.cli._terminal import followed, print_table
 from unassuming.paper import (
+    COLUMNS,
     FIGURES,
-    REVERSED,
+    SIZE_COLUMNS,
     Reproduction,
     draw,
     reproduce,
     rows,
     size_rows,
-    size_sentence,
-    write_sizes,
     write_table,
 )
-from unassuming.plots import percent, require_matplotlib
+from unassuming.paper.figures import REVERSED
+from unassuming.plots.canvas import percent, require_matplotlib
 
 INTRODUCTION = """
 The figures of Csáji and Kis, Distribution-Free Uncertainty Quantification for Kernel Methods by
@@ -40,13 +40,13 @@ def run(figure: int | None, members: int, repetitions: int, out: Path, seed: int
     for number in FIGURES if figure is None else (figure,):
         found = reproduce(number, members, repetitions, seed, followed)
         picture, table = (out / f"figure-{number}.{ending}" for ending in ("png", "csv"))
-        write_table(found, table)
+        write_table(COLUMNS, rows(found), table)
         draw(found, picture)
         _print(found)
         saved = f"Picture saved as {picture}, table as {table}"
-        if found.sizes:
+        if found.figure.sized:
             sizes = out / f"figure-{number}-sizes.csv"
-            write_sizes(found, sizes)
+            write_table(SIZE_COLUMNS, size_rows(found), sizes)
             saved += f", sizes as {sizes}"
         typer.echo(f"\n{saved}.")
 
@@ -72,13 +72,13 @@ def _print(found: Reproduction) -> None:
     )
     for panel in found.panels:
         if panel.members is not None and panel.ends is not None:
-            ranked = panel.members
+            counts = panel.members
             typer.echo(
-                f"{panel.setting.panel}: {panel.ends.sentence(panel.region.m)}; "
-                f"{ranked.up_to(panel.region.m - 1):,} of {ranked.total:,} random coefficient "
+                f"{panel.setting.panel}: {panel.ends.sentence()}; "
+                f"{counts[:-1].sum():,} of {counts.sum():,} random coefficient "
                 f"vectors are in the {percent(1 - 1 / panel.region.m)} region."
             )
-    if found.sizes:
+    if found.figure.sized:
         _print_sizes(found)
     notes = [panel.setting.note for panel in found.panels] + list(figure.notes)
     for note in dict.fromkeys(note for note in notes if note):
@@ -86,7 +86,17 @@ def _print(found: Reproduction) -> None:
 
 
 def _print_sizes(found: Reproduction) -> None:
-    typer.echo(f"\n{fill(size_sentence(found.sizes), 100)}\n")
+    table = size_rows(found)
+    said = (
+        f"Sizes: median over {table[0]['rays']} rays of functions with mean square one and "
+        f"{table[0]['samples']} samples of the distance at which a ray leaves the region for good, "
+        "and the share of rays that never leave it. "
+    )
+    if found.compared is None:
+        said += "At no level are all medians finite."
+    else:
+        said += f"Compare them at level {found.compared:g}, the largest with finite medians."
+    typer.echo(f"\n{fill(said, 100)}\n")
     print_table(
         ("panel", "method", "level", "median", "never left"),
         [
@@ -97,7 +107,7 @@ def _print_sizes(found: Reproduction) -> None:
                 f"{float(row['median_reach']):.2f}",
                 f"{float(row['endless']):.0%}",
             )
-            for row in size_rows(found.sizes)
+            for row in table
         ],
         right=2,
     )

@@ -28,7 +28,7 @@ from unassuming.cli._terminal import print_table, stages
 from unassuming.cli.options import Model, Problem
 from unassuming.cli.reports import checks
 from unassuming.cli.tables import Columns, Kind, Source, Term, load_inputs, open_source
-from unassuming.plots import percent
+from unassuming.plots.canvas import percent
 from unassuming.regions import Language, Status
 
 _LONGEST = 31

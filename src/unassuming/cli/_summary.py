@@ -16,6 +16,7 @@ from unassuming.cli._terminal import stages
 from unassuming.cli.options import Problem
 from unassuming.cli.reports import checks
 from unassuming.cli.tables import Columns, Source
+from unassuming.plots.coefficients import forest_height, has_finite_end, on_one_scale
 from unassuming.regions import Language
 
 
@@ -36,10 +37,10 @@ def run(
         begin("files")
         out.mkdir(parents=True, exist_ok=True)
         written = write_summaries(built.region, summaries, built.about(problem), out)
-        shown = next(filter(plots.has_finite_end, summaries), None)
-        which = [] if shown is None else plots.on_one_scale(shown)
+        shown = next(filter(has_finite_end, summaries), None)
+        which = [] if shown is None else on_one_scale(shown)
         picture = {} if shown is None else {"forest.png": partial(plots.forest, shown, which)}
-        drawn, missing = draw(picture, out, plots.forest_height(len(which)))
+        drawn, missing = draw(picture, out, forest_height(len(which)))
         written += drawn
         remove_others("summary", out, written)
     typer.echo(f"{built.heading(problem)}\n")

@@ -21,6 +21,7 @@ from unassuming.inputs import (
     check_options,
     is_label_model,
     is_series_model,
+    refuse_classes,
     seed_unset,
     split_pipeline,
 )
@@ -110,6 +111,8 @@ def tuned_region(
         raise ValueError(complaint("plan", "does not fit", expected, repr(plan), remedy))
     given = {name: region_options[name] for name in ("noise", "m") if name in region_options}
     noise, classify = check_options(model, **given), is_label_model(model)
+    if not classify:
+        refuse_classes(region_options.get("classes"), model)
     weights, classes = (region_options.get(name) for name in ("sample_weight", "classes"))
     data = check_data(X, y, weights, classify=classify, classes=classes, noise=noise)
     weight = np.zeros(len(data.rows))

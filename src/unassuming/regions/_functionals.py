@@ -373,21 +373,16 @@ class Functionals(Membership):
                 return self._at_levels(level, joint)
             asked = Asked(values(), names, question.g @ self.problem.estimate, assumption)
 
-            def from_cells(one: float) -> T:
-                found = values_at_once(
-                    self._functions, asked, one, cells, make, unless_wider=chosen == "auto"
-                )
-                return joint([self.level(one)])[0] if found is None else found
+            def from_cells(one: float, auto: bool = False) -> T | None:
+                return values_at_once(self._functions, asked, one, cells, make, unless_wider=auto)
 
+            if chosen == "auto" and from_cells(highest(level), auto=True) is None:
+                return self._at_levels(level, joint)
             return at_each(level, from_cells)
-
-        def at(one: float) -> T:
-            made = division_for(self.shape, question, one, chosen, cells)
-            if made is None:
-                return joint([self.level(one)])[0]
-            return all_at_once(self.shape, question, one, made, make)
-
-        return at_each(level, at)
+        made = division_for(self.shape, question, highest(level), chosen, cells)
+        if made is None:
+            return self._at_levels(level, joint)
+        return at_each(level, lambda one: all_at_once(self.shape, question, one, made, make))
 
     def _one_by_one(
         self,

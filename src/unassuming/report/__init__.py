@@ -1,39 +1,27 @@
 """A report on a region: one HTML file that needs no network.
 
 `collect` gathers what is said as values, `render` turns it into a page. `Region.report` and the
-command line do both.
+command line do both. The pictures are those of ``unassuming.plots``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from unassuming.plots.canvas import require_matplotlib
 from unassuming.regions import Region, View, register_view
-from unassuming.report._collect import collect
-from unassuming.report._content import Report
-from unassuming.report._nested import nested as nested
-from unassuming.report._page import render
-from unassuming.report._warnings import warnings_of as warnings_of
+from unassuming.report.collect import Report, collect
+from unassuming.report.page import render
 
 __all__ = ["Report", "collect", "render"]
 
 
-def write(
-    region: Region,
-    path: str | os.PathLike[str],
-    *,
-    target: str = "y",
-    title: str | None = None,
-    levels: Sequence[float] | None = None,
-    norm_bound: float | None = None,
-    **more: Any,
-) -> Path:
+def write(region: Region, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write the report on a region; `Region.report` describes the arguments."""
-    asked: dict[str, Any] = {"levels": levels, "norm_bound": norm_bound, **more}
-    page = render(collect(region, target=target, title=title, **asked))
+    require_matplotlib()
+    page = render(collect(region, **options))
     out = Path(path)
     out.write_text(page, encoding="utf-8", newline="\n")
     return out

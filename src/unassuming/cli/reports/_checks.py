@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from unassuming._errors import NotAvailable
 from unassuming.regions import Diagnosis, Language, Region
-from unassuming.report import warnings_of
+from unassuming.report.collect import warnings_of
 
 T = TypeVar("T")
 

@@ -14,6 +14,7 @@ from unassuming.cli._built import build_in_memory
 from unassuming.cli._terminal import stages
 from unassuming.cli.options import Problem
 from unassuming.cli.tables import Columns, Source
+from unassuming.plots.canvas import require_matplotlib
 from unassuming.regions import Language
 
 
@@ -26,6 +27,7 @@ def write_report(
     title: str | None,
 ) -> None:
     """Build the region, write the report, print its warnings."""
+    require_matplotlib()
     _check_writable(out)
     built = build_in_memory(problem, source, columns)
     with stages(2) as begin:

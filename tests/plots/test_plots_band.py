@@ -1,0 +1,228 @@
+"""Bands: what is drawn is what the region says, named and explained."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
+
+import unassuming as ua
+
+X, Y, F = ua.datasets.sine(n=40, noise="laplace", random_state=0)
+FRAME = pd.DataFrame({"cost $x$": X[:, 0]})
+
+
+@pytest.fixture(scope="module")
+def spline():
+    model = make_pipeline(SplineTransformer(5), Ridge(0.1))
+    return ua.confidence_region(model, X, Y, random_state=0, m=100)
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    model = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8)
+    return ua.confidence_region(model, FRAME, Y, random_state=0, m=100)
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+def legend(ax):
+    """What the legend says: its title on one line, then its entries."""
+    drawn = ax.get_legend()
+    title = " ".join(drawn.get_title().get_text().split())
+    return title, [text.get_text() for text in drawn.get_texts()]
+
+
+def test_bounds_are_those_of_the_region_in_the_order_of_the_feature(spline):
+    shuffled = np.array([[7.0], [1.0], [4.0]])
+    data = ua.plots.band_data(spline, shuffled, [0.9, 0.5], pointwise=[0.8])
+    assert data.x.tolist() == [1.0, 4.0, 7.0]
+    ordered = np.sort(shuffled, axis=0)
+    for level, band in spline.band(ordered, [0.5, 0.9]).items():
+        np.testing.assert_allclose(data.lower[level], band.lower, rtol=1e-12)
+        np.testing.assert_allclose(data.upper[level], band.upper, rtol=1e-12)
+        np.testing.assert_allclose(data.estimate, band.estimate, rtol=1e-12)
+    alone = spline.band(ordered, 0.8, simultaneous=False)
+    np.testing.assert_allclose(data.pointwise_upper[0.8], alone.upper, rtol=1e-12)
+
+
+def test_the_grid_spans_the_data_and_keeps_the_names_of_a_frame(kernel):
+    data = ua.plots.band_data(kernel, levels=[0.3])
+    assert (data.x[0], data.x[-1], len(data.x), data.name) == (0.0, 10.0, 200, "cost $x$")
+    np.testing.assert_array_equal(data.observed_x, X[:, 0])
+    np.testing.assert_array_equal(data.observed_y, Y)
+
+
+def test_infinite_bounds_fill_the_picture_and_say_why(kernel, ax):
+    data = ua.plots.band_data(kernel, X[:3], [0.9])
+    assert np.isposinf(data.upper[0.9]).all()
+    ua.plots.band(kernel, levels=[0.9], ax=ax)
+    title, entries = legend(ax)
+    assert entries[0] == "90 %: unbounded"
+    assert "90 %: the region itself is unbounded" in title
+    box = ax.collections[0].get_paths()[0].get_extents()
+    low, high = ax.get_ylim()
+    assert box.y0 < low < high < box.y1
+    assert ax.get_xlabel() == "cost $x$"
+    ax.figure.canvas.draw()  # dollars in a name are no mathematics
+
+
+def test_a_norm_bound_makes_it_a_band_of_the_function(kernel, ax):
+    data = ua.plots.band_data(kernel, X[::10], [0.9], norm_bound=30)
+    assert data.target == "function"
+    assert np.isfinite(data.upper[0.9]).all()
+    ua.plots.band(kernel, levels=[0.9], norm_bound=30, ax=ax)
+    assert "Covers the function itself, if its norm is at most 30." in legend(ax)[0]
+
+
+def test_an_empty_region_has_no_shade(kernel, ax):
+    ua.plots.band(kernel, FRAME, [0.9], norm_bound=0.01, ax=ax)
+    title, entries = legend(ax)
+    assert entries[0] == "90 %: empty region"
+    assert "no function within the norm bound agrees with the data" in title
+    assert "Covers" not in title
+
+
+def test_attained_values_lie_within_the_outer_bounds(spline, ax):
+    data = ua.plots.band_data(spline, X, [0.9], inner=3)
+    assert data.inner_x.tolist() == [X[0, 0], X[20, 0], X[-1, 0]]
+    outer = spline.band(data.inner_x[:, None], 0.9, method="joint")
+    assert (outer.lower <= data.inner_lower[0.9]).all()
+    assert (data.inner_lower[0.9] < data.inner_upper[0.9]).all()
+    assert (data.inner_upper[0.9] <= outer.upper).all()
+    ua.plots.band(spline, levels=[0.9], inner=2, truth=F, ax=ax)
+    named = ["90 % simultaneous band", "90 % inner bound", "data", "truth", "estimate"]
+    assert legend(ax)[1] == named
+    drawn = next(line for line in ax.lines if line.get_label() == "truth")
+    np.testing.assert_allclose(drawn.get_ydata(), F(drawn.get_xdata()[:, None]))
+
+
+def test_the_shade_is_the_band_and_the_highest_level_is_lightest(spline, ax):
+    ua.plots.band(spline, levels=[0.5, 0.9], pointwise=[0.8], ax=ax)
+    data = ua.plots.band_data(spline, levels=[0.5, 0.9])
+    for shade, level in zip(ax.collections[:2], (0.9, 0.5), strict=True):
+        box = shade.get_paths()[0].vertices
+        assert box[:, 1].max() == pytest.approx(data.upper[level].max())
+        assert box[:, 1].min() == pytest.approx(data.lower[level].min())
+    light, dark = (shade.get_facecolor().sum() for shade in ax.collections[:2])
+    assert light > dark
+    assert legend(ax)[1][2] == "80 % pointwise band"
+
+
+@pytest.mark.parametrize("simultaneous", [True, False])
+def test_given_bands_are_drawn_as_they_are_if_they_are_of_that_kind(simultaneous):
+    inputs, y, _ = ua.datasets.linear(n=60, d=1, random_state=0)
+    line = ua.confidence_region(LinearRegression(), inputs, y, random_state=0, m=100)
+    grid = np.array([[1.0], [-1.0], [0.0]])
+    found = line.band(grid, 0.5, simultaneous=simultaneous)
+    wider = replace(found, lower=found.lower - 1)
+    data = ua.plots.band_data(line, grid, [0.5], pointwise=[0.5], bands={0.5: wider})
+    kinds = data.lower[0.5], data.pointwise_lower[0.5]
+    drawn, computed = kinds if simultaneous else kinds[::-1]
+    np.testing.assert_array_equal(drawn, wider.lower[[1, 2, 0]])
+    other = line.band(grid, 0.5, simultaneous=not simultaneous)
+    np.testing.assert_array_equal(computed, other.lower[[1, 2, 0]])
+
+
+@pytest.mark.parametrize("target", [None, "function"])
+def test_a_model_error_is_a_condition_of_the_coverage(spline, ax, target):
+    options = {"pointwise": [0.9], "model_error": 0.2, "target": target}
+    ua.plots.band(spline, X[:9], [], **options, ax=ax)
+    covered = "the model" if target is None else "the function itself"
+    assert f"Covers {covered}, if the model misses" in legend(ax)[0]
+
+
+def test_rows_of_weight_zero_are_not_drawn_and_given_rows_are(spline, ax):
+    weight = np.where(np.arange(40) < 5, 0.0, 1.0)
+    region = ua.confidence_region(Ridge(), X, Y, sample_weight=weight, random_state=0, m=100)
+    np.testing.assert_array_equal(ua.plots.band_data(region, levels=[0.5]).observed_y, Y[5:])
+    ua.plots.band(spline, levels=[0.5], rows=(X[:7], Y[:7]), ax=ax)
+    assert "7 of the 40 rows" in legend(ax)[1]
+
+
+def test_a_region_from_a_stream_needs_inputs_and_draws_no_points(ax):
+    stream = ua.StreamingRegion(Ridge(), random_state=0, m=100)
+    stream.partial_fit(X, Y)
+    ua.plots.band(stream.region(), X[::10], [0.5], ax=ax)
+    assert "data" not in legend(ax)[1]
+
+
+def test_what_cannot_be_drawn_is_refused(spline):
+    inputs, y, _ = ua.datasets.linear(n=20, d=2, random_state=0)
+    two = ua.confidence_region(LinearRegression(), inputs, y, random_state=0, m=100)
+    with pytest.raises(ValueError, match="a table with 1 feature, given shape"):
+        ua.plots.band_data(two)
+    with pytest.raises(ValueError, match="no band is asked for"):
+        ua.plots.band_data(spline, levels=[])
+
+
+def test_a_gaussian_process_is_drawn_without_the_noise_of_new_outputs(kernel, ax):
+    process = GaussianProcessRegressor(RBF() + WhiteKernel(), normalize_y=True).fit(FRAME, Y)
+    data = ua.plots.band_data(kernel, FRAME, [0.9], norm_bound=30, compare=process).compared
+    mean, deviation = process.predict(FRAME, return_std=True)
+    np.testing.assert_allclose(data.mean, mean)
+    noise = process.kernel_.k2.noise_level * Y.var()
+    half = 1.6448536 * np.sqrt(deviation**2 - noise)
+    np.testing.assert_allclose(data.upper - data.mean, half, rtol=1e-5)
+    ua.plots.band(kernel, levels=[0.9], norm_bound=30, compare=process, ax=ax)
+    assert "holds at each input, if prior and noise are Gaussian" in legend(ax)[0]
+    with pytest.raises(TypeError, match="compare is not a Gaussian process"):
+        ua.plots.band_data(kernel, levels=[0.9], norm_bound=30, compare=LinearRegression())
+    with pytest.raises(NotFittedError):
+        ua.plots.band_data(kernel, levels=[0.9], norm_bound=30, compare=GaussianProcessRegressor())
+
+
+# --- classification -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def classes():
+    inputs, y, _ = ua.datasets.labels(n=60, d=2, random_state=0)
+    labels = np.where(y > 0, "yes", "no")
+    table = pd.DataFrame(3 * inputs, columns=["a", "b"])
+    model = LogisticRegression(fit_intercept=False)
+    return ua.confidence_region(model, table, labels, random_state=0, m=20)
+
+
+def test_a_label_is_undecided_where_bounds_have_both_signs(classes):
+    data = ua.plots.classification_data(classes, levels=[0.5, 0.9], resolution=7)
+    grid = pd.DataFrame({"a": np.tile(data.x1, 7), "b": np.repeat(data.x2, 7)})
+    for level, band in classes.band(grid, [0.5, 0.9]).items():
+        np.testing.assert_array_equal(data.lower[level].ravel(), band.lower)
+        both = (band.lower <= 0) & (band.upper >= 0)
+        np.testing.assert_array_equal(data.undecided[level].ravel(), both)
+    assert (data.undecided[0.9] >= data.undecided[0.5]).all()
+    assert list(data.classes) == ["no", "yes"]
+    assert data.observed_x.shape == (60, 2)
+
+
+def test_the_zone_the_boundary_and_both_classes_are_named(ax):
+    inputs, y, _ = ua.datasets.labels(n=20, d=2, random_state=0)
+    region = ua.confidence_region(RidgeClassifier(), inputs, y, random_state=0, m=20)
+    ua.plots.classification(region, levels=[0.5], resolution=6, ax=ax)
+    data = ua.plots.classification_data(region, levels=[0.5], resolution=6)
+    _, entries = legend(ax)
+    assert entries == ["undecided at 50 %", "decision boundary", "class -1", "class 1"]
+    shaded = np.zeros(36, dtype=bool)
+    x1, x2 = np.meshgrid(0.999 * data.x1, 0.999 * data.x2)
+    for path in ax.collections[0].get_paths():
+        shaded |= path.contains_points(np.column_stack([x1.ravel(), x2.ravel()]))
+    clear = np.minimum(data.upper[0.5], -data.lower[0.5]).ravel()
+    assert shaded[clear > 0.05].all()
+    assert not shaded[clear < -0.05].any()
+
+
+def test_a_regression_is_not_classified(spline):
+    with pytest.raises(ValueError, match="the region is not that of a classifier"):
+        ua.plots.classification_data(spline)

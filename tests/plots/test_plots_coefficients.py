@@ -1,0 +1,233 @@
+"""Coefficients: boundaries, projections and forests are those of the region and its summary."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from sklearn.linear_model import Lasso, LinearRegression, QuantileRegressor, Ridge
+
+import unassuming as ua
+from unassuming.plots.coefficients import Projection
+
+PAIR = ["x0", "x2"]
+
+
+@pytest.fixture(scope="module")
+def line():
+    X, y, _ = ua.datasets.linear(n=40, d=1, random_state=0)
+    return ua.confidence_region(LinearRegression(), X, y, random_state=0, m=100)
+
+
+@pytest.fixture(scope="module")
+def region():
+    X, y, _ = ua.datasets.linear(n=120, d=4, random_state=0)
+    return ua.confidence_region(LinearRegression(), X, y, random_state=0, m=100)
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+def legend(ax):
+    drawn = ax.get_legend()
+    title = " ".join(drawn.get_title().get_text().split())
+    return title, [text.get_text() for text in drawn.get_texts()]
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_membership_flips_at_the_boundary(line, level):
+    data = ua.plots.coefficients_data(line, levels=[level], rays=40)
+    steps = data.reach[level][:, None] * data.directions
+    assert line.contains(line.estimate + (1 - 1e-9) * steps, level=level).all()
+    assert not line.contains(line.estimate + (1 + 1e-9) * steps, level=level).any()
+    np.testing.assert_allclose(data.boundary[level], line.estimate + steps)
+
+
+def test_ellipses_contain_the_boundary(line):
+    data = ua.plots.coefficients_data(line, levels=[0.9], rays=40)
+    ellipsoid = line.ellipsoid(level=0.9)
+    away = data.ellipses[0.9] - ellipsoid.center
+    size = np.einsum("kj,jl,kl->k", away, ellipsoid.matrix, away)
+    np.testing.assert_allclose(size, ellipsoid.squared_radius)
+    inner = data.boundary[0.9] - ellipsoid.center
+    size = np.einsum("kj,jl,kl->k", inner, ellipsoid.matrix, inner)
+    assert (size <= ellipsoid.squared_radius * (1 + 1e-9)).all()
+
+
+def test_rays_go_round_and_include_the_half_axes(line):
+    data = ua.plots.coefficients_data(line, levels=[0.5], rays=30)
+    assert data.directions.shape == (30, 2)
+    norms = np.linalg.norm(line.objective.fitted(data.directions), axis=1)
+    np.testing.assert_allclose(norms, 1, rtol=1e-6)
+    assert (data.directions == 0).sum(axis=0).tolist() == [2, 2]
+    turns = np.diff(np.unwrap(np.arctan2(*data.directions.T)))
+    assert (turns < 0).all() or (turns > 0).all()
+
+
+def test_a_region_that_is_unbounded_along_one_coefficient_alone(ax):
+    X, y, _ = ua.datasets.linear(n=30, d=3, random_state=0)
+    X[:, 2] = X[:, 1]
+    found = ua.confidence_region(LinearRegression(), X, y, random_state=0, m=100)
+    data = ua.plots.coefficients_data(found, ["x0", "x2"], levels=[0.9], rays=8)
+    box = data.projection.box(0.9)
+    assert np.isfinite(box[0]).all()
+    assert np.isinf(box[1]).all()
+    ua.plots.coefficients(found, ["x0", "x2"], [0.9], rays=8, ax=ax)
+    assert np.isfinite([ax.get_xlim(), ax.get_ylim()]).all()
+
+
+@pytest.mark.parametrize("which", [["x0"], ["x0", "age"], ["x0", "x0"], [0, 9], [1, -1]])
+def test_two_different_coefficients_are_needed(line, which):
+    with pytest.raises(ValueError, match="which does not name two coefficients"):
+        ua.plots.coefficients_data(line, which)
+
+
+def test_the_picture_names_what_it_shows(line, ax):
+    ua.plots.coefficients(line, levels=[0.5, 0.9], truth=line.estimate + 0.1, ax=ax)
+    title, entries = legend(ax)
+    assert title == "Exact boundary along 360 rays"
+    assert entries == ["90 % region", "50 % region", "outer ellipses", "estimate", "truth"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("intercept", "x0")
+    for patch in ax.patches:
+        assert ax.viewLim.contains(*patch.get_xy().min(axis=0))
+        assert ax.viewLim.contains(*patch.get_xy().max(axis=0))
+
+
+def test_a_region_with_holes_is_not_said_to_end_where_its_first_part_does(ax):
+    """A LASSO that many rays leave and enter again."""
+    rng = np.random.default_rng(131)
+    X = rng.normal(size=(10, 2)) @ [[1.0, 0.6], [0.0, 0.8]]
+    y = X @ [1.0, 0.0] + rng.laplace(size=10)
+    model = Lasso(alpha=0.7, fit_intercept=False)
+    found = ua.confidence_region(model, X, y, random_state=0, m=100)
+    data = ua.plots.coefficients_data(found, levels=[0.9], rays=60)
+    k = int(np.flatnonzero(data.beyond[0.9])[0])
+    assert len(found.crossings(data.directions[k], level=0.9)) > 1
+    ua.plots.coefficients(found, levels=[0.9], rays=60, ax=ax)
+    title = legend(ax)[0]
+    assert "Exact boundary of the part around the estimate along 60 rays" in title
+    assert "90 %: some rays enter the region again beyond the boundary shown." in title
+
+
+def test_a_region_traced_on_a_grid_is_said_to_be_traced(ax):
+    y, _ = ua.datasets.arx(n=60, random_state=0)[1:3]
+    found = ua.confidence_region(ua.ARX(na=2, nb=0), None, y, random_state=0, m=20)
+    ua.plots.coefficients(found, levels=[0.5], rays=8, ax=ax)
+    assert "Traced, not certified" in legend(ax)[0]
+
+
+# --- whatever the others are --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["joint", "cells"])
+def test_the_box_is_that_of_the_intervals(region, method, ax):
+    data = ua.plots.coefficients_data(region, PAIR, [0.5, 0.9], rays=8, method=method)
+    options = {"method": method, "simultaneous": True}
+    for level, interval in region.interval(level=[0.5, 0.9], **options).items():
+        rows = [interval.names.index(name) for name in PAIR]
+        expected = np.column_stack([interval.lower, interval.upper])[rows]
+        np.testing.assert_allclose(data.projection.box(level), expected, rtol=1e-9)
+    ua.plots.coefficients(region, PAIR, [0.9], rays=8, method=method, ax=ax)
+    title, entries = legend(ax)
+    if method == "cells":
+        assert title == "Simultaneous intervals of x0 and x2, from balanced cells of rows"
+        assert entries == ["90 % intervals", "estimate"]
+    else:
+        assert "outer bound of the projection Slice, with the other coefficients fixed" in title
+        assert entries == ["90 % region", "90 % slice", "estimate"]
+
+
+def test_the_polygon_holds_every_member_and_the_slice(region):
+    data = ua.plots.coefficients_data(region, PAIR, [0.9], rays=40)
+    members = region.sample(200, level=0.9, random_state=0)[:, [1, 3]]
+    normals, supports = data.projection.normals, data.projection.supports[0.9]
+    points = np.vstack([members, data.boundary[0.9]])
+    assert (points @ normals.T <= supports + 1e-9).all()
+    corners = data.projection.polygon(0.9, np.array([[-100.0, 100.0], [-100.0, 100.0]]))
+    assert len(corners) > 20
+    assert (corners @ normals.T <= supports + 1e-9).all()
+
+
+def test_an_unbounded_side_leaves_the_window_and_an_empty_region_has_no_corner():
+    axes = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    supports = {0.9: np.array([1.0, 2.0, np.inf, 0.0]), 0.5: np.full(4, np.nan)}
+    projection, window = Projection(axes, supports, True), np.array([[-9.0, 9.0], [-9.0, 9.0]])
+    corners = projection.polygon(0.9, window)
+    assert sorted(map(tuple, corners)) == [(-2.0, 0.0), (-2.0, 9.0), (1.0, 0.0), (1.0, 9.0)]
+    assert projection.polygon(0.5, window).shape == (0, 2)
+
+
+def test_given_intervals_are_drawn_as_they_are(region):
+    found = region.interval(level=0.9, simultaneous=True, method="joint")
+    wider = replace(found, lower=found.lower - 1, upper=found.upper + 2)
+    data = ua.plots.coefficients_data(region, PAIR, [0.9], rays=8, intervals={0.9: wider})
+    expected = np.column_stack([wider.lower, wider.upper])[[1, 3]]
+    np.testing.assert_array_equal(data.projection.box(0.9), expected)
+
+
+def test_quantiles_have_a_picture(ax):
+    X, y, _ = ua.datasets.linear(n=30, d=1, random_state=0)
+    found = ua.confidence_region(QuantileRegressor(alpha=0), X, y, random_state=0, m=20)
+    ua.plots.coefficients(found, levels=[0.5], rays=12, ax=ax)
+    assert "50 % region" in legend(ax)[1]
+
+
+# --- all coefficients ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def summary():
+    X, y, _ = ua.datasets.linear(n=40, d=2, random_state=0)
+    return ua.confidence_region(Ridge(30.0), X, y, random_state=0, m=100).summary()
+
+
+def test_the_forest_has_the_numbers_of_the_summary_in_the_order_asked_for(summary):
+    data = ua.plots.forest_data(summary, which=["x1", "intercept"])
+    assert data.names == ("x1", "intercept")
+    np.testing.assert_array_equal(data.lower, summary.lower[[2, 0]])
+    np.testing.assert_array_equal(data.upper, summary.upper[[2, 0]])
+    assert ((data.lower <= data.estimate) & (data.estimate <= data.upper)).all()
+    assert not np.allclose(data.model_estimate, data.estimate)  # the penalty
+    assert data.title == "95 % intervals, one at a time"
+    assert ua.plots.forest_data(replace(summary, simultaneous=True)).title.endswith("all at once")
+
+
+def test_the_forest_shows_both_estimates_where_they_differ(summary, ax):
+    ua.plots.forest(summary, ax=ax)
+    data = ua.plots.forest_data(summary)
+    assert legend(ax)[1] == ["interval", "estimate of the model", "estimate"]
+    marks = {one.get_marker(): one.get_xdata() for one in ax.lines}
+    np.testing.assert_array_equal(marks["|"], data.model_estimate)
+    np.testing.assert_array_equal(marks["o"], data.estimate)
+    (rows,) = (one.get_segments() for one in ax.collections)
+    np.testing.assert_allclose([row[:, 0] for row in rows], np.c_[data.lower, data.upper])
+    assert [text.get_text() for text in ax.get_yticklabels()] == list(summary.names)
+
+
+def test_infinite_ends_are_arrows_at_the_edge_and_empty_rows_are_named(summary, ax):
+    lower, upper = summary.lower.copy(), summary.upper.copy()
+    lower[0], upper[1], lower[2] = -np.inf, np.inf, np.nan
+    open_ended = replace(summary, lower=lower, upper=upper)
+    ua.plots.forest(open_ended, ax=ax)
+    low, high = ax.get_xlim()
+    arrows = {one.get_marker(): one.get_xydata().tolist() for one in ax.lines}
+    assert arrows["<"] == [[low, 0.0]]
+    assert arrows[">"] == [[high, 1.0]]
+    title = legend(ax)[0]
+    assert "No finite interval at this level: intercept, x0." in title
+    assert "No value is in the region: x1." in title
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"which": ["x1", "age"]}, "expected some of intercept, x0, x1, given .'age'."),
+        ({"which": []}, "which does not name coefficients"),
+        ({"summary": 3}, "Call forest.region.summary.."),
+    ],
+)
+def test_a_forest_needs_a_summary_and_names_of_it(summary, arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        ua.plots.forest_data(**{"summary": summary, **arguments})
