@@ -50,7 +50,6 @@ from unassuming.inputs.options import check_target as check_target
 from unassuming.inputs.options import is_label_model as is_label_model
 from unassuming.inputs.options import model_quantile as model_quantile
 from unassuming.inputs.options import streams as streams
-from unassuming.inputs.pipelines import SupervisedTransformer as SupervisedTransformer
 from unassuming.inputs.pipelines import as_features as as_features
 from unassuming.inputs.pipelines import fit_transform_without_y as fit_transform_without_y
 from unassuming.inputs.pipelines import frozen_steps as frozen_steps

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -28,11 +28,6 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.inputs.tables import as_inputs, check_columns, check_width, column_count
 from unassuming.kernels import kernel_slope
-
-
-@final
-class SupervisedTransformer(TypeError):
-    """A transformer of the pipeline needs y."""
 
 
 def split_pipeline(estimator: Any) -> tuple[Pipeline | None, Any]:
@@ -137,7 +132,7 @@ def _diagnosis(name: str, step: BaseEstimator, X: Any, y: Any) -> Exception:
         return _refusal(name, error)
     except Exception as error:
         return error
-    return SupervisedTransformer(
+    return TypeError(
         f"the transformer {name!r} needs y to be fitted, which voids the guarantee: expected "
         f"transformers that are fitted to the inputs alone, given {type(step).__name__}. Remove "
         "it, or fit it on other rows and pass FrozenEstimator(it)."
