@@ -106,9 +106,9 @@ def test_rows_of_other_names_are_refused(kind):
     call, name, column, reference = CALLS[kind]
     called = SAID.get(name, name)
     said = (
-        rf"^{called} has another index than {reference}: expected the same row names in the same "
-        rf"order, given 0 in place of 'town 0' at row 0 \(counted from zero\)\. Give both the same "
-        rf"index, or pass {called}\.to_numpy\(\) if the rows correspond by position\.$"
+        rf"^{called} has another index than {reference}: expected the index of {reference}, given "
+        rf"0 in place of 'town 0' at row 0 \(counted from zero\)\. Give both the same index, "
+        rf"or pass {called}\.to_numpy\(\) if the rows correspond by position\.$"
     )
     with pytest.raises(ValueError, match=said):
         call(**{name: column.reset_index(drop=True)})

@@ -112,7 +112,7 @@ def test_scikit_learn_conventions_as_far_as_they_apply():
     assert passed >= APPLY
     for result in results:
         if result["status"] == "failed" and result["check_name"] not in OTHER_MESSAGES:
-            assert "is not one series" in str(result["exception"]), result["check_name"]
+            assert "is not one column" in str(result["exception"]), result["check_name"]
 
 
 def test_what_the_checks_of_tables_are_about_holds_for_series():

@@ -91,13 +91,16 @@ def test_the_instruments_play_no_part_in_predictions():
 
 BAD = [
     ({"endogenous": "prize"}, r"endogenous is not a column of X: expected one of \['price'"),
-    ({"endogenous": 9}, "endogenous is not a column of X: expected a name or a number from 0 to 3"),
+    (
+        {"endogenous": 9},
+        "endogenous is not a column of X: expected one of .*, or a number from 0 to 3",
+    ),
     ({"endogenous": True}, "endogenous is not a column of X"),
-    ({"endogenous": []}, "endogenous is empty.*Use LinearRegression"),
+    ({"endogenous": []}, "endogenous is empty.*use LinearRegression"),
     ({"instruments": None}, "instruments is empty"),
-    ({"instruments": ["tax", "tax"]}, "instruments has a column twice.*'tax' more than once"),
-    ({"instruments": ["tax", 2]}, "instruments has a column twice"),
-    ({"instruments": ["price", "tax"]}, "both endogenous and an instrument.*'price'"),
+    ({"instruments": ["tax", "tax"]}, "a column has two roles.*'tax' twice"),
+    ({"instruments": ["tax", 2]}, "a column has two roles"),
+    ({"instruments": ["price", "tax"]}, "a column has two roles.*'price' twice"),
     (
         {"endogenous": ["price", "age"], "instruments": "tax"},
         "there are fewer instruments than end",
@@ -116,7 +119,7 @@ def test_bad_columns_get_one_sentence_from_fit_and_from_the_region(changes, mess
 
 def test_names_need_a_table_with_names():
     X, y, _ = data(n=30)
-    with pytest.raises(ValueError, match="endogenous is a name, and the columns of X have none"):
+    with pytest.raises(ValueError, match=r"expected a number from 0 to 3 .*given 'price'"):
         model().fit(X.to_numpy(), y)
 
 

@@ -141,12 +141,12 @@ DATA = [
     (
         "two outputs",
         lambda: region_of(y=np.column_stack([Y, Y])),
-        r"^y has several outputs: expected a vector .*given shape \(12, 2\).*each column",
+        r"^y is not one column: expected one number for each row, given shape \(12, 2\)\. Pass",
     ),
     (
         "one number as y",
         lambda: region_of(y=3.0),
-        r"^y (?!has several outputs).*: expected .*given (shape \(\)|3\.0)",
+        r"^y is not one column: expected .*given shape \(\)",
     ),
     (
         "text in X",
@@ -215,7 +215,7 @@ WEIGHTS = [
     (
         "all zero",
         lambda: region_of(sample_weight=np.zeros(N)),
-        "^sample_weight is zero everywhere: expected at least two positive.*given 12 zeros",
+        "too few: expected at least 2 rows of positive weight, given 0",
     ),
     (
         "one positive",
@@ -225,12 +225,12 @@ WEIGHTS = [
     (
         "too short",
         lambda: region_of(sample_weight=np.ones(5)),
-        r"^sample_weight has the wrong length: expected 12 weights.*given shape \(5,\)",
+        r"^sample_weight has the wrong length: expected 12 numbers, one for each row, given shape",
     ),
     (
         "a column",
         lambda: region_of(sample_weight=np.ones((N, 1))),
-        r"^sample_weight has the wrong (length|shape): expected 12 weights.*given shape \(12, 1\)",
+        r"^sample_weight has the wrong length: expected 12 numbers.*given shape \(12, 1\)",
     ),
     (
         "text",

@@ -345,7 +345,7 @@ def with_nan():
 
 
 def test_nan_that_a_transformer_does_not_take_is_named():
-    with pytest.raises(ValueError, match=r"'polynomialfeatures' fails: X has .* 3, 1\. Drop"):
+    with pytest.raises(ValueError, match=r"'polynomialfeatures' fails: .*contains NaN\. Ch"):
         region_of(make_pipeline(PolynomialFeatures(2), Ridge()), with_nan())
 
 

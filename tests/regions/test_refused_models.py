@@ -53,35 +53,22 @@ def with_nan(X, row, column):
 
 
 ENCODED = make_column_transformer((OneHotEncoder(), ["d"]), remainder="passthrough")
-LOGARITHM = FunctionTransformer(np.log)
-MISSING = r"column 'b' of X has missing or infinite values: .*, given nan at position 4\. Drop"
+MISSING = "contains NaN. Change"
 ENTRIES = {
-    "text": (
-        StandardScaler(),
-        TEXT,
-        "'standardscaler' fails: column 'd' of X is not numeric",
-    ),
-    "text in an array": (StandardScaler(), TEXT.to_numpy(), "given 'x' at position 0, 3"),
-    "passed on": (StandardScaler(), with_nan(TABLE, 4, 1), f"^{MISSING}"),
-    "refused": (Nystroem(n_components=3), with_nan(TABLE, 4, 1), f"'nystroem' fails: {MISSING}"),
+    "text": (StandardScaler(), TEXT, "'standardscaler' fails: .*'x'. Change"),
+    "refused": (Nystroem(n_components=3), with_nan(TABLE, 4, 1), f"'nystroem' fails: .*{MISSING}"),
     "of polars": (
         Nystroem(n_components=3),
         pl.DataFrame(with_nan(TABLE, 4, 1).to_dict("list")),
-        f"'nystroem' fails: {MISSING}",
+        f"'nystroem' fails: .*{MISSING}",
     ),
-    "later": (
-        make_pipeline(StandardScaler(), SplineTransformer()),
-        with_nan(TABLE, 4, 1),
-        f"fails: {MISSING}",
-    ),
-    "beside text that is encoded": (ENCODED, with_nan(TEXT[[*"dabc"]], 4, 2), f"^{MISSING}"),
-    "two columns": (
+    "passed on": (
         StandardScaler(),
-        with_nan(with_nan(TABLE, 4, 1), 5, 2),
-        f"^{MISSING}",
+        with_nan(TABLE, 4, 1),
+        r"^after the step 'standardscaler', .* given nan at position 4, 1\. Drop",
     ),
     "made": (
-        LOGARITHM,
+        FunctionTransformer(np.log),
         TABLE.abs().mul(np.arange(30) != 3, axis=0),
         "^after the step 'functiontransformer', column 'a' of X has .*given -inf at position 3",
     ),
@@ -96,17 +83,19 @@ ENTRIES = {
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 @pytest.mark.parametrize("name", ENTRIES)
-def test_the_entry_that_stops_a_pipeline_is_named_where_the_user_has_it(name):
+def test_the_step_that_stops_a_pipeline_is_named(name):
     step, X, said = ENTRIES[name]
     with pytest.raises(ValueError, match=said):
         region_of(make_pipeline(step, Ridge()), X)
 
 
-def test_the_entry_of_a_new_input_is_named_too():
+def test_the_step_that_does_not_take_a_new_input_is_named_too():
     region = region_of(make_pipeline(ENCODED, StandardScaler(), Ridge()), TEXT)
-    with pytest.raises(ValueError, match=r"^column 'b' of X has missing .*nan at position 1"):
+    with pytest.raises(
+        ValueError, match=r"^after the step 'standardscaler', .*given nan at .* 1, "
+    ):
         region.band(with_nan(TEXT[:3], 1, 1), method="joint", level=0.9)
-    with pytest.raises(ValueError, match="'standardscaler' fails: column 'b' of X is not numeric"):
+    with pytest.raises(ValueError, match=r"'standardscaler' fails: .*'high'"):
         region.band(TEXT[:3].assign(b="high"), method="joint", level=0.9)
 
 
@@ -120,7 +109,7 @@ def test_the_entry_of_a_new_input_is_named_too():
 )
 def test_a_transformer_that_does_not_take_new_inputs(step, X, new):
     region = region_of(make_pipeline(step, Ridge()), X)
-    pattern = f"the transformer '{type(step).__name__.lower()}' fails: .* Pass inputs like those of"
+    pattern = f"the transformer '{type(step).__name__.lower()}' fails: .* Change its param"
     with pytest.raises(ValueError, match=pattern):
         region.band(new, method="joint", level=0.9)
 

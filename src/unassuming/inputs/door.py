@@ -5,39 +5,21 @@ It looks at features, weights and penalty only, never at the outputs (docs/theor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from unassuming._numerics import CELL, CONDITION, OUTPUT, PENALTY, factor, far_columns
+from unassuming._numerics import CELL, CONDITION, PENALTY, factor, far_columns
 from unassuming._typing import Array
 
-_NAMED = 6
-"""The number of columns that a sentence names."""
+_NAMED = 6  # so many columns a sentence names
 
 
 def features_door(
-    Phi: Array,
-    w: Array,
-    penalty: float,
-    names: Sequence[str],
-    *,
-    intercept: bool,
-    computed: bool = False,
+    Phi: Array, w: Array, penalty: float, names: list[str], *, intercept: bool, computed: bool
 ) -> str:
-    """Say which columns are beyond double precision and what to do; nothing if none is.
-
-    ``penalty`` is that of all coefficients but the intercept. Columns that are ``computed`` from
-    the inputs, as splines are, may be next to nothing in most rows.
-    """
-    sizes = np.abs(Phi).max(axis=0, initial=0.0)
-    if (sizes > OUTPUT).any():
-        j = int(np.argmax(sizes))
-        return (
-            "the table has numbers whose squares do not fit into double precision: expected at "
-            f"most {OUTPUT:g}, the largest of {names[j]} is {sizes[j]:.2g}. Use another unit."
-        )
+    """Say which columns are beyond double precision and what to do; nothing if none is."""
+    # The penalty is that of all coefficients but the intercept. Columns that are computed from the
+    # inputs, as splines are, may be next to nothing in most rows.
     far = far_columns(Phi)
     if len(far) and not computed:
         j = int(far[0])
@@ -49,8 +31,7 @@ def features_door(
             f"{names[j]}, row {row} (counted from zero). Mark it as missing if it stands for a "
             f"missing value, or take the logarithm of {names[j]}."
         )
-    first = int(intercept)
-    R = np.sqrt(penalty) * np.eye(Phi.shape[1])[first:] if penalty else None
+    R = np.sqrt(penalty) * np.eye(Phi.shape[1])[int(intercept) :] if penalty else None
     found = factor(Phi, w, R, intercept=intercept)
     shared = [names[j] for j in found.in_doubt]
     if shared:
