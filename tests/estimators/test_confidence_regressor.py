@@ -134,7 +134,7 @@ def test_several_levels_give_a_mapping_of_nested_bands():
     assert set(bands) == set(model.band_status_) == {0.5, 0.9}
     assert (bands[0.9][:, 0] < bands[0.5][:, 0]).all()
     assert (bands[0.5][:, 1] < bands[0.9][:, 1]).all()
-    np.testing.assert_array_equal(bands[0.5], model.predict_band(NEW, level=0.5))
+    np.testing.assert_array_equal(bands[0.9], model.predict_band(NEW, level=0.9))
 
 
 @pytest.mark.slow
