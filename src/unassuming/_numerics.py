@@ -25,6 +25,8 @@ CELL, CONDITION, PENALTY, OUTPUT = 1e7, 1e10, 1e-9, 1e150
 """The door: the largest cell, in scales of its column; the largest condition number of independent
 columns, centred and scaled; the least penalty of a kernel, as a share of its largest eigenvalue;
 the largest output."""
+_SOME = 10_000
+"""Rows that show the spread of a column without far cells."""
 
 
 @final
@@ -63,14 +65,19 @@ def factor(Phi: Array, w: Array, R: Array | None = None, *, intercept: bool = Fa
     """Factor W^½Φ above R, where P = RᵀR; the first column may be an intercept without penalty."""
     n, d = Phi.shape
     R = np.zeros((0, d)) if R is None else R
-    scales, size = np.eye(d), np.linalg.norm(Phi, axis=0)
+    scales, size = np.eye(d), _lengths(Phi)
     if intercept:
         scales[0, 1:] = -(w @ Phi[:, 1:]) / w.sum()
-    spread = np.linalg.norm(Phi @ scales, axis=0)
+    columns = Phi @ scales
+    spread = _lengths(columns)
     flat = ~(spread > CUT * size)  # zero, or a multiple of the intercept
-    scales = scales / np.where(size > 0, np.where(flat, size, spread), 1.0)
-    columns = np.vstack([np.sqrt(w)[:, None] * (Phi @ scales), R @ scales])
-    columns[:n, flat] = 0.0
+    unit = np.where(size > 0, np.where(flat, size, spread), 1.0)
+    scales = scales / unit
+    columns *= np.where(flat, 0.0, 1 / unit)
+    if not (w == 1).all():
+        columns *= np.sqrt(w)[:, None]
+    if len(R):
+        columns = np.vstack([columns, R @ scales])
     U, s, V = _singular(columns)
     k = int((s > CUT * s[0]).sum()) if s.any() else 0
     Q, Qp, back, free = U[:n, :k], U[n:, :k], V[:k].T / s[:k], V[k:].T
@@ -87,6 +94,11 @@ def factor(Phi: Array, w: Array, R: Array | None = None, *, intercept: bool = Fa
     return Factor(Q, back, Qp.T @ R, null, scales, s[:k], weakest)
 
 
+def _lengths(columns: Array) -> Array:
+    """Return the lengths of columns (n, d)."""
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", columns, columns)))
+
+
 def _singular(M: Array) -> tuple[Array, Array, Array]:
     """Return U, s, Vᵀ of tall well-conditioned columns from their products, of others directly."""
     n, d = M.shape
@@ -95,7 +107,8 @@ def _singular(M: Array) -> tuple[Array, Array, Array]:
         if lam[0] > 1e-8 * lam[-1]:  # products make columns orthonormal to 1e-8, then to EPS
             s = np.sqrt(lam[::-1])
             U = M @ (V[:, ::-1] / s)
-            U = solve_triangular(np.linalg.cholesky(U.T @ U), U.T, lower=True).T
+            lower = np.linalg.cholesky(U.T @ U)  # all but I: its inverse is exact enough
+            U = U @ solve_triangular(lower, np.eye(d), lower=True).T
             return U, s, V[:, ::-1].T
     U, s, V = svd(M, full_matrices=n < d)
     return U[:, :d], np.append(s, np.zeros(len(V) - len(s))), V
@@ -134,11 +147,17 @@ def gaps(r: Array, d: Array, p: Array, s: Array, P: Array, e: Array, norm: float
     (N, k); of the blur e (N,) of r. The map from r to z_0 has this norm: 1 for the rows of Q.
     """
     n, k = d.shape[-1], p.shape[-1]
-    moved, both, changed = (np.linalg.norm(part, axis=-1) for part in (p, s, d))
-    sums = changed * both + np.linalg.norm(2 * np.abs(r)[:, None] + np.abs(d), axis=-1) * moved
-    sums = (n + k) * norm * sums + np.linalg.norm(P, axis=-1)[:, None] * moved
+    moved, both, changed = (np.sqrt(_dots(part, part)) for part in (p, s, d))
+    size, common = _dots(r, r)[:, None], np.matmul(np.abs(d), np.abs(r)[..., None])[..., 0]
+    whole = np.sqrt(4 * (size + common) + changed**2)  # ‖2|r| + |d|‖
+    sums = (n + k) * norm * (changed * both + whole * moved) + np.sqrt(_dots(P, P))[:, None] * moved
     entries = 4 * norm * e[:, None] * np.sqrt(n) * (moved + both * (changed > 0))
-    return [np.einsum("nik,nik->ni", p, s), 16 * EPS * sums + entries]
+    return [_dots(p, s), 16 * EPS * sums + entries]
+
+
+def _dots(x: Array, y: Array) -> Array:
+    """Return the inner products of the last axes."""
+    return np.asarray(np.einsum("...k,...k->...", x, y))
 
 
 def tied(gap: Array, tolerance: Array | float) -> BoolArray:
@@ -153,6 +172,15 @@ def precedes(gap: Array, tolerance: Array, tie_order: IntArray) -> BoolArray:
 
 def far_columns(X: Array) -> IntArray:
     """Return the columns with a cell beyond `CELL` times the median distance from the median."""
-    away = np.abs(X - np.median(X, axis=0))  # distances of zero do not count
-    scale = [np.median(column[column > 0]) if column.any() else np.inf for column in away.T]
-    return np.flatnonzero(away.max(axis=0, initial=0.0) > CELL * np.asarray(scale))
+    few = X[:: max(1, len(X) // _SOME)]
+    near = X.max(axis=0) - X.min(axis=0) <= CELL / 100 * _spreads(few)  # as some rows show
+    maybe = np.flatnonzero(~near)
+    Z = X[:, maybe]
+    away = np.abs(Z - np.median(Z, axis=0)).max(axis=0, initial=0.0)
+    return maybe[away > CELL * _spreads(Z)]
+
+
+def _spreads(X: Array) -> Array:
+    """Return the median distance of each column from its median, distances of zero aside."""
+    away = np.abs(X - np.median(X, axis=0)).T
+    return np.array([np.median(one[one > 0]) if one.any() else np.inf for one in away])

@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 from exact_cells import within_binomial_band
 from scipy.linalg import hadamard
-from sklearn.linear_model import LinearRegression
 
-import unassuming as ua
-from unassuming.cells import (
+from unassuming.cells.balanced import (
     balanced_band,
-    balanced_division,
-    balanced_statistic,
-    estimates,
-    factors_of_rows,
+    balanced_labels,
+    narrowest,
+    sigma,
 )
-from unassuming.cells.division import _search
+from unassuming.cells.estimates import Atoms, fits, places_of
 
 
 def rank_of_truth(error, v, truth):
-    """The rank of T_0 among the K statistics."""
-    band = balanced_band(truth[:, None] + error, v, 0.5)
-    first = balanced_statistic(truth[:, None] + error, v, truth)
-    return 1 + np.count_nonzero(band.statistics < first)
+    """The rank of T_0 among the K statistics, from the formula."""
+    K = error.shape[1]
+    band = balanced_band(truth[:, None] + error, v, 0.5, truth)
+    first = np.abs(error.mean(axis=1) / sigma(v)).max()
+    rank = 1 + np.count_nonzero(band.statistics < first)
+    assert round(K * band.pvalue.min()) == K + 1 - rank
+    return rank
 
 
 def numbers(K, N=5):
@@ -60,23 +60,18 @@ def test_the_band_holds_exactly_if_the_rank_is_small(K, level, q):
 
 @pytest.mark.slow
 def test_coverage_is_that_of_the_level_and_not_more():
-    n, runs = 320, 2000
+    n, runs, K = 320, 2000, 16
     rng = np.random.default_rng(1)
     x = np.sort(rng.uniform(-1, 1, size=n))
-    Phi = np.column_stack([np.ones(n), x, x**2])
-    grid = Phi[::20]
-    division = balanced_division(Phi, grid, 0.9, cells=16)
-    maps = np.zeros((n, 3, 16))  # θ_b = maps[:, :, b]ᵀy
-    for b in range(16):
-        rows = division.labels == b
-        maps[rows, :, b] = np.linalg.pinv(Phi[rows]).T
-    v = estimates(factors_of_rows(Phi, x, division.labels, 16), grid).v
+    Q = np.linalg.qr(np.column_stack([np.ones(n), x, x**2]))[0]
+    places = places_of(balanced_labels(Q, K))
+    G = Atoms.of(Q, np.zeros(n)).products(places)
+    maps = np.linalg.solve(G, Q[places].swapaxes(1, 2))  # θ_b = maps_b y_b
+    v = fits(G, np.zeros((K, 3)), Q[::20])[0]
     noise = rng.standard_t(3, size=(runs, n)) * (1 + x)
-    cells = (noise @ maps.reshape(n, -1)).reshape(runs, 3, 16)
-    inside = 0
-    for theta in cells:
-        band = balanced_band(grid @ theta, v, 0.9)
-        inside += bool((np.abs(band.estimate) <= band.half_width).all())
+    theta = np.einsum("brs,tbs->trb", maps, noise[:, places])
+    bands = (balanced_band(Q[::20] @ one, v, 0.9) for one in theta)
+    inside = sum(bool((np.abs(band.estimate) <= band.half_width).all()) for band in bands)
     assert within_binomial_band(inside, runs, 15 / 16)
 
 
@@ -88,50 +83,60 @@ def test_numbers_that_some_cell_does_not_identify_have_no_bounds():
     alone = balanced_band(beta[:1], v[:1], 0.75)
     assert band.half_width[0] == alone.half_width[0]
     assert np.isinf(balanced_band(beta, v, 0.9).half_width).all()
+    assert band.pvalue[1] == 1
+
+
+def loss(Q, labels, K):
+    """The mean share of the information that cells lose, to first order."""
+    G = np.array([Q[labels == b].T @ Q[labels == b] for b in range(K)])
+    return K * np.square(G - np.eye(Q.shape[1]) / K).sum() / Q.shape[1]
+
+
+def test_cells_have_nearly_equal_second_moments():
+    rng = np.random.default_rng(3)
+    for n, r, K in ((64, 3, 8), (400, 10, 16), (2000, 10, 32)):
+        Q = np.linalg.qr(np.column_stack([np.ones(n), rng.normal(size=(n, r - 1))]))[0]
+        labels = balanced_labels(Q, K)
+        assert np.ptp(np.bincount(labels)) <= 1
+        assert loss(Q, labels, K) < 0.2 * loss(Q, np.arange(n) % K, K)
+
+
+def test_blocks_stay_together_and_the_order_of_the_rows_does_not_matter():
+    rng = np.random.default_rng(4)
+    Q = np.linalg.qr(rng.normal(size=(240, 4)))[0]
+    units = np.repeat(np.arange(60), 4)
+    labels = balanced_labels(Q, 16, units)
+    assert (labels.reshape(60, 4) == labels[::4, None]).all()
+    order = rng.permutation(240)
+    moved = balanced_labels(Q[order], 16)
+    assert (moved == balanced_labels(Q, 16)[order]).all()
+
+
+def information(Q, U):
+    """What K cells say about the numbers U."""
+    atoms = Atoms.of(Q, np.zeros(len(Q)))
+
+    def of_cells(K):
+        G = atoms.products(places_of(balanced_labels(Q, K)))
+        return fits(G, np.zeros(G.shape[:2]), U)[0]
+
+    return of_cells
 
 
 @pytest.mark.slow
 def test_the_number_of_cells_and_the_predicted_width():
     rng = np.random.default_rng(2)
     n = 1200
-    Phi = np.column_stack([np.ones(n), rng.normal(size=(n, 5))])
-    functionals = Phi[:40]
-    division = balanced_division(Phi, functionals, 0.9)
-    assert division.K in (32, 64)
+    Q = np.linalg.qr(np.column_stack([np.ones(n), rng.normal(size=(n, 5))]))[0]
+    U = Q[:40] / np.linalg.norm(Q[:40], axis=1, keepdims=True)
+    K, predicted = narrowest(information(Q, U), [16, 32, 64], U, 0.9)
+    assert K in (32, 64)
+    atoms = places_of(balanced_labels(Q, K))
     widths = []
     for _ in range(60):
-        found = estimates(
-            factors_of_rows(Phi, rng.normal(size=n), division.labels, division.K), functionals
-        )
-        widths.append(balanced_band(found.beta, found.v, 0.9).half_width)
-    np.testing.assert_allclose(np.mean(widths, axis=0), division.predicted, rtol=0.1)
-    assert balanced_division(Phi[:60], functionals, 0.9) is None
-    clusters = np.repeat(np.arange(60), 20)
-    kept = balanced_division(Phi, functionals, 0.9, clusters=clusters)
-    assert kept.K <= 32
-    assert all(len(set(kept.labels[clusters == u])) == 1 for u in range(60))
-
-
-def test_the_rows_are_divided_once_for_a_number_of_cells(monkeypatch):
-    """A division depends neither on the functionals nor on the level."""
-    Phi = np.random.default_rng(0).normal(size=(160, 4))
-    alone = balanced_division(Phi, np.eye(4)[:2], 0.5, cells=16)
-    made = {}
-    balanced_division(Phi, Phi[:5], 0.9, cells=16, made=made)
-    monkeypatch.setattr(_search, "balance", None)  # nothing may search again
-    again = balanced_division(Phi, np.eye(4)[:2], 0.5, cells=16, made=made)
-    assert (again.labels == alone.labels).all()
-    assert (again.predicted == alone.predicted).all()
-
-
-def test_a_region_keeps_its_divisions(monkeypatch):
-    X, y, _ = ua.datasets.linear(n=200, d=3, random_state=0)
-    region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
-    first = region.interval(level=0.9, method="cells", cells=16, simultaneous=True)
-    monkeypatch.setattr(_search, "balance", None)
-    second = region.interval(level=0.9, method="cells", cells=16, simultaneous=True)
-    assert (second.lower == first.lower).all()
-    assert (
-        region.interval(level=0.75, method="cells", cells=16, simultaneous=True).method
-        == "balanced cells"
-    )
+        sums = Atoms.of(Q, rng.normal(size=n)).sums(atoms)
+        v, beta = fits(sums.G, sums.h, U)
+        widths.append(balanced_band(beta, v, 0.9).half_width)
+    np.testing.assert_allclose(np.mean(widths, axis=0), predicted, rtol=0.1)
+    assert narrowest(information(Q[:60], U), [16], U, 0.9) is None
+    assert narrowest(information(Q, U), [], U, 0.9) is None

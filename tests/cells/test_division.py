@@ -1,297 +1,203 @@
-"""The division: what it keeps, what it depends on, and the search behind it."""
+"""The division: a function of the design that keeps as much information as it can."""
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_diabetes
+from scipy import stats
 
-from unassuming.cells import (
-    approximate_width,
-    candidates,
-    divide,
-    estimates,
-    factors_of_rows,
-    intervals,
-    opposite_pairs,
-    predicted_width,
-    width_factor,
-)
-from unassuming.cells.division._balance import balance, deal
-from unassuming.cells.division._basis import RIDGE, basis_of, information, second_moments
-from unassuming.cells.division._improve import improve
-from unassuming.cells.division._units import ClusterUnits, RowUnits
+from unassuming._numerics import factor
+from unassuming.cells.choose import divide, half_width, information, numbers_of_cells, width_factor
+from unassuming.cells.codes import words
+from unassuming.cells.division import Leading, balance, deal, exchange, order_of, swap
+from unassuming.cells.estimates import Atoms
+from unassuming.cells.theorem import intervals
 
 
-def gaussian(n, d, seed=0):
-    return np.column_stack([np.ones(n), np.random.default_rng(seed).normal(size=(n, d - 1))])
+def designed(n=60, d=5, seed=0, kind="normal"):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d - 1))
+    X = np.exp(X) if kind == "log-normal" else X
+    return np.column_stack([np.ones(n), X])
 
 
-def kept(Phi, functionals, labels):
-    """The share of information, from the definition."""
-    K = labels.max() + 1
-    v = estimates(factors_of_rows(Phi, np.zeros(len(Phi)), labels, K), functionals).v
-    one = np.zeros(len(Phi), dtype=int)
-    whole = estimates(factors_of_rows(Phi, np.zeros(len(Phi)), one, 1), functionals).v
-    return v.sum(axis=1) / whole[:, 0]
+def atoms_of(Phi, units=None, intercept=True):
+    found = factor(Phi, np.ones(len(Phi)), intercept=intercept)
+    U = found.back[~found.unseen(np.eye(Phi.shape[1]))]
+    U = U / np.linalg.norm(U, axis=1, keepdims=True)
+    return Atoms.of(found.Q, np.zeros(len(Phi)), units), U
 
 
-def test_what_the_shared_division_keeps_of_diabetes():
-    Phi = np.column_stack([np.ones(442), load_diabetes().data])
-    division = divide(Phi, np.eye(11), 0.95, cells=12)
-    assert division.sizes.tolist() == [12]
-    share = kept(Phi, np.eye(11), division.labels[0])
-    np.testing.assert_allclose(division.kept, share, rtol=1e-5)
-    assert 0.9 < share.min() < 0.95 < share.max() < 0.99
-    random = np.random.default_rng(0).permutation(np.arange(442) % 12)
-    assert kept(Phi, np.eye(11), random).max() < 0.85
+def members(places, N):
+    """The cells as a set of sets."""
+    return {frozenset(row[row < N].tolist()) for row in places}
 
 
-@pytest.mark.parametrize(("n", "d", "level", "least"), [(60, 5, 0.95, 0.9), (30, 3, 0.95, 0.85)])
-def test_what_small_designs_keep(n, d, level, least):
-    division = divide(gaussian(n, d), np.eye(d), level)
-    assert division.kept.min() > least
+def test_ties_in_the_order_are_broken_by_a_permutation_that_the_key_fixes():
+    values = np.repeat([1.0, 3.0, 2.0], 40)
+    order = order_of(values)
+    assert sorted(order.tolist()) == list(range(120))
+    assert values[order].tolist() == sorted(values.tolist(), reverse=True)
+    inside = order[:40] - 40
+    assert abs(np.corrcoef(inside, np.arange(40))[0, 1]) < 0.5
+    assert order.tolist() == order_of(values * (1 + 1e-13)).tolist()
+    assert order.tolist() != order_of(values, key=1).tolist()
 
 
-def test_one_number_keeps_more_with_a_division_of_its_own():
-    Phi = gaussian(200, 20)
-    single = divide(Phi, np.eye(20)[3:4], 0.95, cells=8)
-    basis = basis_of(Phi, np.eye(20))
-    units = RowUnits(basis.rows)
-    rng = np.random.default_rng(0)
-    start = balance(units, deal(units.leverage, 8, rng), 8, rng)
-    assert kept(Phi, np.eye(20)[3:4], start)[0] < 0.8
-    assert single.kept[0] > 0.9
+def test_dealt_back_and_forth():
+    assert members(deal(np.arange(8), 4), 8) == {
+        frozenset(s) for s in ({0, 7}, {1, 6}, {2, 5}, {3, 4})
+    }
 
 
-def test_a_factor_with_six_rows_a_level():
-    """Each coefficient gets six cells: as many as the level needs."""
+def test_an_exchange_is_the_best_one_for_two_cells():
+    """Σ_b ‖S_b‖² after every exchange, by brute force."""
     rng = np.random.default_rng(1)
-    level = np.repeat(np.arange(8), 6)
-    Phi = np.column_stack([np.ones(48), rng.normal(size=48), level[:, None] == np.arange(1, 8)])
-    division = divide(Phi, np.eye(9), 0.95)
-    for k, K in enumerate(division.sizes.tolist()):
-        mine = np.eye(9)[division.which == k]
-        found = estimates(factors_of_rows(Phi, np.zeros(48), division.labels[k], K), mine)
-        assert ((found.v > 0).sum(axis=1) >= 6).all()
-    assert np.sort(division.kept)[1] > 0.85  # the slope needs rows of a level together
+    f = np.vstack([rng.normal(size=(8, 3)), np.zeros(3)])
+    f[:8] -= f[:8].mean(axis=0)
+    places = np.array([[0, 1, 2, 3], [4, 5, 6, 7]])
 
+    def loss(cells):
+        return sum(np.square(f[list(cell)].sum(axis=0)).sum() for cell in cells)
 
-def test_columns_that_depend_on_each_other_are_not_identified():
-    level = np.repeat(np.arange(3), 10)
-    Phi = np.column_stack([np.ones(30), level[:, None] == np.arange(3)]).astype(float)
-    functionals = np.vstack([np.eye(4), [0, 1, -1, 0], [1, 1, 0, 0]])
-    division = divide(Phi, functionals, 0.9)
-    assert (division.kept > 0).tolist() == [False] * 4 + [True] * 2
-
-
-def test_too_few_rows_are_divided_into_as_many_cells_as_they_allow():
-    division = divide(gaussian(16, 7), np.eye(7), 0.95)
-    assert division.sizes.tolist() == [2]
-    found = estimates(
-        factors_of_rows(gaussian(16, 7), np.ones(16), division.labels[0], division.sizes[0]),
-        np.eye(7),
+    best = min(
+        loss([{0, 1, 2, 3} - {i} | {j}, {4, 5, 6, 7} - {j} | {i}])
+        for i in range(4)
+        for j in range(4, 8)
     )
-    assert (found.v > 0).all()
-    assert np.isinf(intervals(found.beta, found.v, 0.95).upper).all()
-    assert np.isinf(division.width).all()
+    found = balance(places[None], f[None], np.zeros((1, 2, 3)))[0]
+    assert loss(found) <= min(best, loss(places)) + 1e-12
 
 
-def test_clusters_stay_together_and_may_differ_in_size():
-    rng = np.random.default_rng(2)
-    clusters = rng.integers(0, 25, size=300)
-    Phi = gaussian(300, 3) + rng.normal(size=(25, 3))[clusters]
-    division = divide(Phi, np.eye(3), 0.95, clusters=clusters)
-    for labels in division.labels:
-        assert all(len(set(labels[clusters == u])) == 1 for u in range(25))
-    assert division.kept.min() > 0.6
+@pytest.mark.parametrize("units", [False, True])
+def test_exchanges_raise_the_exact_information(units):
+    Phi = designed(40, 4, kind="log-normal")
+    blocks = np.arange(40) // 2 if units else None
+    atoms, U = atoms_of(Phi, blocks)
+    leading = Leading(atoms, deal(order_of(atoms.leverage), 4))
+    before = np.repeat(leading.places[None], len(U), axis=0)
+    after = exchange(leading, U, before)
+    for u, old, new in zip(U, before, after, strict=True):
+        totals = [
+            np.sqrt(information(atoms, leading.all(places), u[None])).sum() for places in (old, new)
+        ]
+        assert totals[1] >= totals[0] * (1 - 1e-9)
+        assert members(new, len(atoms)) == members(new, len(atoms))
+        assert sorted(new[new < len(atoms)].tolist()) == list(range(len(atoms)))
+    assert (
+        np.sqrt(information(atoms, leading.all(after[1]), U[1:2])).sum()
+        > 1.02 * np.sqrt(information(atoms, leading.all(before[1]), U[1:2])).sum()
+    )
 
 
-def test_a_treatment_of_whole_clusters():
-    """Five treated clusters allow five cells at most."""
-    clusters = np.repeat(np.arange(14), 4)
-    Phi = np.column_stack([np.ones(56), clusters < 5])
-    division = divide(Phi, np.eye(2)[1:], 0.9, clusters=clusters)
-    labels, K = division.labels[0], division.sizes[0]
-    v = estimates(factors_of_rows(Phi, np.ones(56), labels, K), np.eye(2)[1:]).v
-    assert (v > 0).sum() == 5
+def test_every_row_is_in_one_cell_and_large_tables_exchange_leading_rows_only():
+    Phi = designed(3000, 3)
+    atoms, U = atoms_of(Phi)
+    order = order_of(atoms.leverage)
+    dealt = deal(order, 32)
+    leading = Leading(atoms, dealt)
+    assert leading.places.size < 1100
+    for places in swap(leading, U):
+        whole = leading.all(places)
+        assert sorted(whole[whole < 3000].tolist()) == list(range(3000))
+        moved = {frozenset(r) for r in dealt[:, leading.places.shape[1] :].tolist()}
+        assert {frozenset(r) for r in whole[:, leading.places.shape[1] :].tolist()} == moved
 
 
-def test_the_seed_decides_and_given_cells_are_used():
-    Phi = gaussian(80, 4)
-    first, again = (divide(Phi, np.eye(4), 0.9, seed=1) for _ in range(2))
-    assert np.array_equal(first.labels, again.labels)
-    assert not np.array_equal(first.labels, divide(Phi, np.eye(4), 0.9, seed=2).labels)
-    labels = np.arange(80) % 7
-    given = divide(Phi, np.eye(4), 0.9, cells=labels)
-    assert np.array_equal(given.labels, labels[None])
-    np.testing.assert_allclose(given.kept, kept(Phi, np.eye(4), labels), rtol=1e-5)
-    assert divide(Phi, np.eye(4), 0.9, cells=6).sizes.tolist() == [6]
+TABLES = {
+    "normal": designed(60, 5),
+    "log-normal": designed(80, 4, kind="log-normal"),
+    "integers and dummies": np.column_stack(
+        [
+            np.ones(90),
+            np.random.default_rng(2).integers(0, 5, size=90),
+            np.arange(90) % 3 == 1,
+            np.arange(90) % 2,
+        ]
+    ).astype(float),
+    "few rows": designed(24, 4),
+}
+
+
+def divisions(Phi, level=0.95):
+    """The division of each column that the rows determine, by its position."""
+    found = factor(Phi, np.ones(len(Phi)), intercept=True)
+    seen = np.flatnonzero(~found.unseen(np.eye(Phi.shape[1])))
+    atoms, U = atoms_of(Phi)
+    return dict(zip(seen.tolist(), divide(atoms, U, level), strict=True))
+
+
+def assert_same(one, other, n):
+    assert other.width == pytest.approx(one.width, rel=1e-10)
+    assert (one.places is None) == (other.places is None)
+    if one.places is not None:
+        assert members(one.places, n) == members(other.places, n)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_order_and_units_of_the_columns_and_a_redundant_one_change_nothing(table):
+    Phi = TABLES[table]
+    n, d = Phi.shape
+    plain = divisions(Phi)
+    scaled = divisions(Phi * [1.0, *10.0 ** np.arange(d - 1, dtype=float)] + 0.0)
+    moved = divisions(Phi[:, [0, *range(d - 1, 0, -1)]])
+    extra = divisions(np.column_stack([Phi, 3 * Phi[:, 1]]))
+    for j in range(d):
+        assert_same(plain[j], scaled[j], n)
+        assert_same(plain[j], moved[(d - j) if j else 0], n)
+        if j != 1:
+            assert_same(plain[j], extra[j], n)
+    assert sorted(extra) == [0, *range(2, d)]
+
+
+def test_the_order_of_rows_changes_nothing_without_equal_inputs():
+    for Phi in (TABLES["normal"], TABLES["log-normal"], TABLES["few rows"]):
+        n = len(Phi)
+        order = np.random.default_rng(3).permutation(n)
+        plain, U = atoms_of(Phi)
+        moved, V = atoms_of(Phi[order])
+        for a, b in zip(divide(plain, U, 0.95), divide(moved, V, 0.95), strict=True):
+            assert a.width == pytest.approx(b.width, rel=1e-10)
+            if a.places is not None:
+                back = {frozenset(order[list(cell)].tolist()) for cell in members(b.places, n)}
+                assert members(a.places, n) == back
+
+
+@pytest.mark.parametrize(("level", "K"), [(0.9, 6), (0.95, 8), (0.95, 16), (0.99, 10), (0.95, 32)])
+def test_predicted_widths_are_those_of_simulated_cells(level, K):
+    rng = np.random.default_rng(4)
+    for v in (np.ones(K), rng.uniform(0.3, 2, size=K)):
+        runs = 3000 if K < 16 else 300
+        beta = rng.normal(size=(runs, K)) / np.sqrt(v)
+        found = intervals(beta, np.tile(v, (runs, 1)), level)
+        half = float((found.upper - found.lower).mean() / 2)
+        assert half_width(v, level) == pytest.approx(half, rel=0.06)
+
+
+def test_the_ideal_width_is_that_of_students_t_for_many_cells():
+    assert width_factor(32, 0.95) == pytest.approx(stats.t.ppf(0.975, 31), rel=0.015)
+    assert width_factor(5, 0.95) == np.inf
+    assert len(words(8)) == 128
 
 
 @pytest.mark.parametrize(
-    ("cells", "message"),
-    [
-        (11, "cells does not fit the data: expected a number from 2 to the 10 rows, given 11. Ask"),
-        (np.zeros(9, dtype=int), "one cell for each of the 10 rows, numbered from 0, given an arr"),
-        (np.arange(10) - 1, "numbered from 0"),
-        (
-            np.arange(10) // 3,
-            "divides a cluster: .* given two cells for the cluster of row 3 .counted from zero",
-        ),
-    ],
+    ("n", "d", "kind", "bound"),
+    [(60, 5, "normal", 2.75), (200, 20, "normal", 2.75), (500, 6, "normal", 2.1)],
 )
-def test_cells_that_do_not_fit(cells, message):
-    clusters = np.repeat(np.arange(5), 2) if "cluster" in message else None
-    with pytest.raises(ValueError, match=message):
-        divide(gaussian(10, 1), np.eye(1), 0.5, cells=cells, clusters=clusters)
+def test_chosen_cells_keep_enough(n, d, kind, bound):
+    """The ideal half-width, all information in 32 equal cells, is 2.01."""
+    atoms, U = atoms_of(designed(n, d, kind=kind))
+    widths = [one.width for one in divide(atoms, U, 0.95)]
+    assert np.median(widths) < bound
 
 
-@pytest.mark.slow
-def test_the_predicted_width_is_that_of_the_intervals():
-    rng = np.random.default_rng(4)
-    Phi = np.column_stack([np.ones(90), np.exp(rng.normal(size=(90, 3)))])
-    division = divide(Phi, np.eye(4), 0.9)
-    widths = []
-    for _ in range(60):
-        y, row = rng.normal(size=90), []
-        for j in range(4):
-            labels, K = division.labels[division.which[j]], division.sizes[division.which[j]]
-            found = estimates(factors_of_rows(Phi, y, labels, K), np.eye(4)[j : j + 1])
-            got = intervals(found.beta, found.v, 0.9)
-            row.append(got.upper[0] - got.lower[0])
-        widths.append(row)
-    np.testing.assert_allclose(division.width, np.mean(widths, axis=0), rtol=0.2)
-    v = np.random.default_rng(5).uniform(1, 4, size=(5, 10))
-    np.testing.assert_allclose(approximate_width(v, 0.95), predicted_width(v, 0.95), rtol=0.06)
-    assert np.isinf(divide(Phi[:12], np.eye(4), 0.9).width).all()
+def test_which_numbers_of_cells_are_tried():
+    assert numbers_of_cells(160, 160, 20) == [8]
+    assert numbers_of_cells(159, 159, 20) == []
+    assert numbers_of_cells(16, 16, 2) == [8]
+    assert numbers_of_cells(12, 400, 3) == [12, 10, 8]
+    assert numbers_of_cells(1000, 1000, 3) == [32, 16, 10, 8]
 
 
-def test_many_rows_are_dealt_without_a_search():
-    Phi = gaussian(20_000, 3)
-    Phi[:, 2] = 0
-    Phi[np.random.default_rng(0).choice(20_000, 16, replace=False), 2] = 1  # a rare level
-    division = divide(Phi, np.eye(3), 0.95)
-    assert len(division.labels) == 1
-    assert division.kept.min() > 0.95
-
-
-def test_cells_are_compared_by_their_predicted_width():
-    """The factors of docs/theory.md 9.3, from far more draws than the 64 that are used here."""
-    table = {0.9: {5: 2.61, 6: 1.99, 8: 1.88, 12: 1.77}, 0.95: {6: 3.17, 7: 2.52, 10: 2.19}}
-    for level, factors in table.items():
-        for K, factor in factors.items():
-            assert width_factor(K, level) == pytest.approx(factor, rel=0.04)
-    assert width_factor(5, 0.95) == np.inf
-    v = np.array([[4.0, 4, 4, 4, 4, 4, 0, 0]])
-    np.testing.assert_allclose(predicted_width(v, 0.95)[0], 2 * width_factor(6, 0.95) / 24**0.5)
-    assert candidates(0.99, 11) == [8, 10]
-
-
-def test_the_change_of_information_by_a_swap():
-    rng = np.random.default_rng(3)
-    rows, h = rng.normal(size=(12, 3)), rng.normal(size=3)
-    units, cells = np.arange(12), np.repeat([1, 0], 6)
-    M = second_moments(rows, cells, 2)
-    fast = RowUnits(rows).information(M, h, units, cells)
-    clusters = ClusterUnits(rows[:, :, None] * rows[:, None, :])
-    np.testing.assert_allclose(clusters.information(M, h, units, cells), fast, rtol=1e-9)
-    for i, j in ((0, 6), (3, 11), (8, 2)):
-        kept_rows = rows[[*(k for k in units if cells[k] == cells[i] and k != i), j]]
-        G = kept_rows.T @ kept_rows + RIDGE * np.eye(3)
-        np.testing.assert_allclose(fast[i, j], 1 / (h @ np.linalg.solve(G, h)), rtol=1e-9)
-    for i in range(12):  # nothing changes if a unit takes its own place
-        G = M[cells[i]] + RIDGE * np.eye(3)
-        np.testing.assert_allclose(fast[i, i], 1 / (h @ np.linalg.solve(G, h)), rtol=1e-9)
-
-
-def test_moments_aimed_at_functionals():
-    """⟨f_i, f_j⟩ = tr(f_i H f_j), for rows as for clusters of one row."""
-    rng = np.random.default_rng(4)
-    rows, h = rng.normal(size=(5, 3)), np.linalg.qr(rng.normal(size=(3, 3)))[0][:2]
-    f = rows[:, :, None] * rows[:, None, :]
-    H = h.T @ h * 3 / 2 + 0.1 * np.eye(3)
-    M, every = f[:2].sum(axis=0), np.arange(5)
-    for units in (RowUnits(rows).aimed(h), ClusterUnits(f).aimed(h)):
-        np.testing.assert_allclose(units.products(every), np.einsum("iab,bc,jca->ij", f, H, f))
-        np.testing.assert_allclose(units.along(every, M), np.einsum("iab,bc,ca->i", f, H, M))
-        np.testing.assert_allclose(units.leverage, np.einsum("iab,ba->i", f, H))
-    for units in (RowUnits(rows), ClusterUnits(f)):
-        np.testing.assert_allclose(units.products(every), np.einsum("iab,jba->ij", f, f))
-
-
-def test_moments_aimed_at_one_number_keep_more_of_it():
-    basis = basis_of(gaussian(221, 11), np.eye(11)[3:4])
-    h = basis.functionals
-    shares = []
-    for units in (RowUnits(basis.rows), RowUnits(basis.rows).aimed(h)):
-        rng = np.random.default_rng(0)
-        labels = balance(units, deal(units.leverage, 12, rng), 12, rng)
-        shares.append(information(second_moments(basis.rows, labels, 12), h).sum() / 221)
-    assert shares[0] < 0.92 < 0.97 < shares[1]
-
-
-def test_clusters_move_alone_where_that_helps():
-    rows = np.ones((9, 1))
-    units = ClusterUnits(second_moments(rows, np.array([0, 0, 0, 0, 1, 1, 2, 3, 4]), 5))
-    start = np.array([0, 0, 0, 1, 1])
-    labels = improve(units, start, 2, np.ones(1), 0.9, np.random.default_rng(0))
-    sizes = np.bincount(labels, weights=units.leverage, minlength=2)
-    assert sorted(sizes) == [4, 5]
-
-
-def test_searches_only_improve():
-    Phi = np.exp(gaussian(60, 4))
-    basis = basis_of(Phi, np.eye(4))
-    units = RowUnits(basis.rows)
-    rng = np.random.default_rng(0)
-    start = deal(units.leverage, 6, rng)
-    balanced = balance(units, start, 6, rng)
-    assert np.bincount(balanced).tolist() == [10] * 6
-
-    def spread(labels):
-        return np.square(second_moments(basis.rows, labels, 6)).sum()
-
-    assert spread(balanced) < spread(start)
-    better = improve(units, balanced, 6, basis.functionals[0], 0.9, rng)
-
-    def width(labels):
-        moments = second_moments(basis.rows, labels, 6)
-        return predicted_width(information(moments, basis.functionals[:1]), 0.9)[0]
-
-    assert width(better) < width(balanced)
-
-
-def test_as_many_cells_as_clusters_are_the_clusters():
-    rng = np.random.default_rng(0)
-    clusters = np.repeat(np.arange(7), [3, 9, 4, 5, 8, 6, 3])
-    Phi = np.column_stack([np.ones(38), rng.normal(size=38)])
-    division = divide(Phi, np.eye(2), 0.9, clusters=clusters, cells=7)
-    labels = division.labels[0]
-    assert len(np.unique(np.column_stack([labels, clusters]), axis=0)) == 7
-    assert (np.bincount(labels) > 0).all()
-
-
-def structured(name, n):
-    """Rows that are alike: mirror images, levels of a factor, integers."""
-    x, row = np.linspace(-3, 3, n), np.arange(n)
-    return {
-        "cubic": np.column_stack([np.ones(n), x, x**2, x**3]),
-        "dummies": np.column_stack([np.ones(n), *(row % 4 == k for k in (1, 2, 3)), x]),
-        "factor": np.column_stack([np.ones(n), *((row // 5) % 5 == k for k in range(1, 5))]),
-    }[name]
-
-
-@pytest.mark.slow_but_first
-@pytest.mark.parametrize("name", ["cubic", "dummies", "factor"])
-@pytest.mark.parametrize("clusters", [None, np.arange(60) // 3], ids=["rows", "clusters"])
-def test_rounding_does_not_decide(name, clusters):
-    """Other columns that span the same space differ by rounding only, as on other processors."""
-    Phi = structured(name, 60).astype(float)
-    d = Phi.shape[1]
-    plain = divide(Phi, np.eye(d), 0.9, seed=1, clusters=clusters)
-    pairs = opposite_pairs(Phi, np.eye(d)[-1])
-    for seed in range(3):
-        A = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
-        turned = divide(Phi @ A, A, 0.9, seed=1, clusters=clusters)
-        assert turned.labels.tolist() == plain.labels.tolist()
-        assert turned.which.tolist() == plain.which.tolist()
-        assert opposite_pairs(Phi @ A, A[-1]).tolist() == pairs.tolist()
+def test_user_chosen_numbers_of_cells():
+    atoms, U = atoms_of(np.column_stack([np.ones(60), np.arange(60) % 2]).astype(float))
+    for K in (2, 7, 12):
+        assert [len(one.places) for one in divide(atoms, U, 0.5, K)] == [K, K]

@@ -1,172 +1,173 @@
-"""The rank of the true number is uniform: counted over all signs of the noise, as integers."""
+"""Exact and certified levels through the library's own choices, over all signs and arrangements."""
 
 from collections import Counter
-from fractions import Fraction
-from itertools import product
-from math import prod
+from itertools import permutations, product
 
 import numpy as np
 import pytest
-from exact_cells import (
-    dot,
-    exact_ranks,
-    exact_weights,
-    rational,
-    sign_patterns,
-    within_binomial_band,
+from exact_cells import sign_patterns, within_binomial_band
+from sklearn.linear_model import LinearRegression
+
+import unassuming as ua
+from unassuming.inputs import SingleOptions
+from unassuming.regions.single.numbers import Numbers
+
+
+def numbers_of(X, noise="symmetric", model=None, **options):
+    model = LinearRegression() if model is None else model
+    region = ua.confidence_region(model, X, np.zeros(len(X)), noise=noise, **options)
+    return Numbers(region.problem)
+
+
+def ranks(numbers, outputs, g, tau, options, level=0.5):
+    """The rank of the true value for each of some outputs."""
+    numbers.ways(g, level, options)
+    found = [numbers.with_outputs(y).outcome(g, level, options, tau) for y in outputs]
+    return Counter(int(one.rank[0]) for one in found), int(found[0].m[0])
+
+
+def uniform(m, count):
+    return dict.fromkeys(range(1, m + 1), count // m)
+
+
+@pytest.mark.parametrize("n", [8, 10])
+@pytest.mark.parametrize(
+    "options",
+    [SingleOptions(4), SingleOptions(4, weights="residuals"), SingleOptions(3)],
+    ids=["cells", "residual weights", "3 cells"],
 )
-
-from unassuming.cells import divide, estimates, factors_of_rows, intervals, largest_q, ranks
-
-pytestmark = pytest.mark.slow_but_first
-
-
-def designs():
-    rng = np.random.default_rng(5)
-    for n, d, K in ((10, 1, 5), (10, 2, 4), (12, 3, 4), (12, 2, 6)):
-        Phi = rng.integers(-3, 4, size=(n, d)).astype(float)
-        Phi[:, 0] = 1
-        yield Phi, rng.normal(size=d), rng.permutation(np.arange(n) % K)
+def test_every_rank_occurs_equally_often_over_all_signs_of_the_noise(n, options):
+    rng = np.random.default_rng(n)
+    X, truth = rng.normal(size=(n, 1)), np.array([2.0])
+    e = rng.standard_cauchy(n) * sign_patterns(n)
+    outputs = 1 + X @ truth + e
+    counts, m = ranks(numbers_of(X), outputs, np.eye(2)[1:], truth, options)
+    assert m == 2 ** (options.cells - 1)
+    assert counts == uniform(m, 2**n)
 
 
-@pytest.mark.parametrize("case", list(designs()), ids=lambda case: str(case[0].shape))
-def test_every_rank_occurs_equally_often_over_all_signs_of_the_noise(case):
-    """In floating point, with the estimates of the library, a nuisance, and Cauchy sizes."""
-    Phi, theta, labels = case
-    n, d = Phi.shape
-    c = np.eye(d)[-1:]
-    maps, v = library_maps(Phi, labels, c)
-    K = len(v)
-    size = np.random.default_rng(6).standard_cauchy(n)
-    y = Phi @ theta + sign_patterns(n) * size
-    beta = y @ maps.T
-    result = ranks(
-        beta, np.tile(v, (2**n, 1)), np.full(2**n, theta[-1]), np.full(beta.shape, 1e-13)
+def test_robust_estimates_keep_the_rank_uniform():
+    """The solver has a choice in cells of four rows, and is not odd there by itself."""
+    rng = np.random.default_rng(2)
+    e = rng.standard_cauchy(8) * sign_patterns(8)
+    options = SingleOptions(np.arange(8) % 2, estimator="median")
+    model = LinearRegression(fit_intercept=False)
+    counts, m = ranks(
+        numbers_of(np.ones((8, 1)), model=model), 3 + e, np.ones((1, 1)), np.array([3.0]), options
     )
-    m = 2 ** (K - 1)
-    assert np.bincount(result.rank).tolist() == [0] + [2**n // m] * m
-    assert (result.m == m).all()
+    assert counts == uniform(m, 256)
 
 
-def library_maps(Phi, labels, c):
-    """The vectors a_b with β_b = a_bᵀy and v_b, as the library computes them."""
-    K = labels.max() + 1
-    columns = [estimates(factors_of_rows(Phi, e, labels, K), c) for e in np.eye(len(Phi))]
-    known = columns[0].v[0] > 0
-    maps = np.array([column.beta[0] for column in columns]).T
-    return maps[known], columns[0].v[0][known]
-
-
-@pytest.mark.parametrize("case", list(designs()), ids=lambda case: str(case[0].shape))
-def test_with_atoms_ranks_are_uniform_over_signs_and_tie_orders(case):
-    """Noise of sizes 0, 1 and 2: exact in fractions, and the library finds the same ties."""
-    Phi, _, labels = case
-    n, d = Phi.shape
-    size = np.random.default_rng(7).integers(0, 3, size=n).astype(float)
-    c = np.eye(d)[-1]
-    cells = exact_weights(Phi, c, labels.tolist())
-    K = len(cells)
-    theta = np.arange(1.0, d + 1)
-    everything = sign_patterns(n)
-    share = Counter()
-    parts = [
-        cell_scores(residual, [rational(size[i]) for i in rows]) for rows, residual, _ in cells
-    ]
-    for scores, times in weighted_products(parts):  # n rows change sign: the cells by themselves
-        low, high, m = exact_ranks(scores)
-        for r in range(low, high + 1):
-            share[r] += Fraction(times, high - low + 1)
-    total = sum(share.values())
-    assert share == dict.fromkeys(range(1, m + 1), total / m)
-    for signs in everything[:: len(everything) // 16]:
-        e = rational(signs * size)
-        scores = [dot(residual, [e[i] for i in rows]) for rows, residual, _ in cells]
-        low, high, m = exact_ranks(scores)
-        found = estimates(
-            factors_of_rows(Phi, Phi @ theta + signs * size, labels, labels.max() + 1), c[None]
-        )
-        assert (found.v > 0).sum() == K
-        answers = [
-            int(ranks(found.beta, found.v, theta[-1:], found.error, "random", seed).rank[0])
-            for seed in range(8)
-        ]
-        assert min(answers) >= low
-        assert max(answers) <= high
-        assert (len(set(answers)) > 1) == (high > low)  # the tie order is random
-        cautious = ranks(found.beta, found.v, theta[-1:], found.error)
-        assert (int(cautious.rank[0]), int(cautious.m[0])) == (low, m)
-
-
-def cell_scores(residual, size):
-    """The values of x̃_bᵀe_b over all signs of the noise of a cell, with their frequencies."""
-    values = Counter()
-    for signs in product((1, -1), repeat=len(size)):
-        values[dot(residual, [s * e for s, e in zip(signs, size, strict=True)])] += 1
-    return values
-
-
-def weighted_products(parts):
-    for combination in product(*(part.items() for part in parts)):
-        yield [value for value, _ in combination], prod(times for _, times in combination)
-
-
-def test_clusters_that_change_sign_as_a_whole():
-    """Seven clusters of unequal size: all signs of the clusters, the rest of the noise fixed."""
+def test_clusters_change_their_sign_as_a_whole():
+    """Nine clusters of unequal size: all signs of the clusters, the rest of the noise fixed."""
     rng = np.random.default_rng(8)
     clusters = np.repeat(np.arange(9), [1, 2, 3, 4, 5, 3, 2, 4, 3])
-    n = len(clusters)
-    Phi = np.column_stack([np.ones(n), rng.normal(size=n)])
-    division = divide(Phi, np.eye(2), level=0.9, clusters=clusters, cells=4)
-    labels = division.labels[division.which[1]]
-    assert all(len(set(labels[clusters == u])) == 1 for u in range(9))
-    e = rng.normal(size=n).cumsum()  # dependent within a cluster, in any way
-    maps, v = library_maps(Phi, labels, np.eye(2)[1:])
-    y = Phi @ [1.0, 2.0] + sign_patterns(9)[:, clusters] * e
-    result = ranks(y @ maps.T, np.tile(v, (2**9, 1)), np.full(2**9, 2.0))
-    counts = Counter(result.rank.tolist())
-    assert counts == dict.fromkeys(range(1, 9), 2**9 // 8)
+    X = rng.normal(size=(len(clusters), 1))
+    e = rng.normal(size=len(clusters)).cumsum()  # dependent within a cluster, in any way
+    outputs = 1 + 2 * X[:, 0] + sign_patterns(9)[:, clusters] * e
+    numbers = numbers_of(X, ua.noise.BlockSymmetric(clusters))
+    counts, m = ranks(numbers, outputs, np.eye(2)[1:], np.array([2.0]), SingleOptions(4))
+    assert (m, counts) == (8, uniform(8, 2**9))
 
 
-NOISES = {
-    "Gaussian": lambda rng, x, shape: rng.normal(size=shape),
-    "t(2)": lambda rng, x, shape: rng.standard_t(2, size=shape),
-    "Cauchy": lambda rng, x, shape: rng.standard_cauchy(size=shape),
-    "growing": lambda rng, x, shape: rng.normal(size=shape) * x**2,
-    "discrete": lambda rng, x, shape: rng.integers(-2, 3, size=shape).astype(float),
+def test_pairs_over_all_arrangements_of_skewed_noise():
+    rng = np.random.default_rng(6)
+    X, noise = rng.normal(size=(6, 1)), np.exp(3 * rng.normal(size=6))
+    outputs = [3 - 2 * X[:, 0] + noise[list(order)] for order in permutations(range(6))]
+    numbers = numbers_of(X, "exchangeable")
+    counts, m = ranks(numbers, outputs, np.eye(2)[1:], np.array([-2.0]), SingleOptions(3))
+    assert (m, counts) == (4, uniform(4, 720))
+
+
+def test_pairs_within_blocks():
+    """The level of the noise differs between the blocks."""
+    rng = np.random.default_rng(0)
+    blocks = np.repeat([0, 1], 4)
+    X = rng.normal(size=(8, 1)) + 5 * blocks[:, None]
+    first, second = rng.exponential(size=4), 100 + 9 * rng.exponential(size=4)
+    orders = [list(order) for order in permutations(range(4))]
+    outputs = [X[:, 0] + np.concatenate([first[a], second[b]]) for a, b in product(orders, orders)]
+    numbers = numbers_of(X, ua.noise.ExchangeableWithin(4))
+    counts, m = ranks(numbers, outputs, np.eye(2)[1:], np.array([1.0]), SingleOptions(4))
+    assert (m, counts) == (8, uniform(8, 576))
+
+
+LAWS = {
+    "Gaussian": lambda rng, X: rng.normal(size=len(X)),
+    "t(2)": lambda rng, X: rng.standard_t(2, size=len(X)),
+    "Cauchy": lambda rng, X: rng.standard_cauchy(size=len(X)),
+    "scale grows with x": lambda rng, X: np.exp(X[:, 0]) * rng.standard_t(3, size=len(X)),
+    "large at high leverage": lambda rng, X: (
+        (1 + 20 * (np.abs(X[:, 0]) > 1.5)) * rng.laplace(size=len(X))
+    ),
+    "discrete": lambda rng, X: rng.integers(-2, 3, size=len(X)).astype(float),
 }
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize(("d", "level"), [(2, 0.9), (5, 0.95)])
-def test_coverage(noise, d, level):
-    runs, n = 2000, 60
-    rng = np.random.default_rng([9, d, len(noise)])
-    Phi = np.column_stack([np.ones(n), np.exp(rng.normal(size=(n, d - 1)))])
-    division = divide(Phi, np.eye(d)[1:2], level, cells=7)
-    labels, K = division.labels[0], int(division.sizes[0])
-    maps = linear_maps(Phi, labels, K, np.eye(d)[1])  # (K, n)
-    e = NOISES[noise](rng, Phi[:, 1], (runs, n))
-    beta = 3.0 + e @ maps.T
-    v = np.tile(1 / np.square(maps).sum(axis=1), (runs, 1))
-    found = intervals(beta, v, level)
-    q, m = int(found.q[0]), int(found.m[0])
-    assert q == largest_q(level, m) == int((1 - level) * m + 1e-9)
-    covered = np.count_nonzero((found.lower <= 3) & (found.upper >= 3))
-    tied = noise == "discrete"
-    exact = ranks(beta, v, np.full(runs, 3.0), np.full(v.shape, 1e-12), ties="random")
-    assert within_binomial_band(np.count_nonzero(exact.rank <= m - q), runs, 1 - q / m)
-    assert tied or within_binomial_band(covered, runs, 1 - q / m)
-    assert covered >= np.count_nonzero(exact.rank <= m - q)
+def coverage(X, law, runs, noise="symmetric", level=0.95, j=1):
+    """How many intervals cover, at the attained level, and the method."""
+    rng = np.random.default_rng([9, len(X)])
+    numbers, g = numbers_of(X, noise), np.eye(X.shape[1] + 1)[j : j + 1]
+    numbers.ways(g, level, SingleOptions())
+    covered = 0
+    for _ in range(runs):
+        y = 3.0 * X[:, 0] + law(rng, X)
+        out = numbers.with_outputs(y).outcome(g, level, SingleOptions())
+        covered += bool(out.lower[0] <= (3.0 if j == 1 else 0.0) <= out.upper[0])
+    return covered, float(out.level[0]), out.method[0]
 
 
-def linear_maps(Phi, labels, K, c):
-    """The vectors a_b with β_b = a_bᵀy, from the definition with x̃."""
-    x = Phi @ c / (c @ c)
-    Z = Phi @ np.linalg.svd(c[None])[2][1:].T
-    maps = np.zeros((K, len(Phi)))
-    for b in range(K):
-        rows = labels == b
-        Q = np.linalg.qr(Z[rows])[0]
-        residual = x[rows] - Q @ (Q.T @ x[rows])
-        maps[b, rows] = residual / (residual @ residual)
-    return maps
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(("n", "d", "method"), [(60, 5, "cells"), (24, 6, "halves")])
+def test_coverage_of_rows(law, n, d, method):
+    """Inside the band of its binomial law: exact for cells without atoms, else at least."""
+    X, runs = np.random.default_rng(d).normal(size=(n, d - 1)), 1000
+    covered, level, used = coverage(X, LAWS[law], runs)
+    assert used == method
+    if method == "cells" and law != "discrete":
+        assert within_binomial_band(covered, runs, level)
+    else:
+        assert covered >= 0.95 * runs - 5 * np.sqrt(0.05 * 0.95 * runs)
+
+
+@pytest.mark.slow
+def test_coverage_of_clusters_of_unequal_size():
+    clusters = np.repeat(np.arange(12), [3, 4, 5, 6, 8, 11, 15, 3, 4, 5, 6, 8])
+    X = np.random.default_rng(3).normal(size=(len(clusters), 1))
+
+    def law(rng, X):
+        effects = rng.standard_t(2, size=(2, 12))[:, clusters]
+        return effects[0] + effects[1] * X[:, 0] + rng.normal(size=len(X))
+
+    covered, level, method = coverage(X, law, 1000, ua.noise.BlockSymmetric(clusters))
+    assert method == "cells"
+    assert within_binomial_band(covered, 1000, level)
+
+
+@pytest.mark.slow
+def test_coverage_of_skewed_exchangeable_noise():
+    X = np.random.default_rng(4).normal(size=(80, 3))
+    covered, level, method = coverage(
+        X, lambda rng, X: rng.lognormal(sigma=1.5, size=len(X)), 1000, "exchangeable"
+    )
+    assert method == "pairs"
+    assert within_binomial_band(covered, 1000, level)
+
+
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize("n", [60, 240])
+@pytest.mark.parametrize("kind", ["half dummy", "three levels"])
+def test_tables_that_are_sorted_by_y_keep_their_coverage(n, kind):
+    """Rows with equal inputs are ordered by a permutation that is fixed, not by their position."""
+    levels = np.arange(n) % (2 if kind == "half dummy" else 3)
+    X0 = np.column_stack([levels == k for k in range(1, levels.max() + 1)]).astype(float)
+    rng, covered, runs = np.random.default_rng(7), 0, 150
+    for _ in range(runs):
+        y = rng.standard_t(3, size=n)
+        order = np.argsort(y)
+        numbers = numbers_of(X0[order])
+        g = np.eye(X0.shape[1] + 1)[1:2]
+        out = numbers.with_outputs(y[order]).outcome(g, 0.95, SingleOptions())
+        covered += bool(out.lower[0] <= 0 <= out.upper[0])
+    assert within_binomial_band(covered, runs, float(out.level[0]))

@@ -14,7 +14,7 @@ from unassuming.cli import _streamed
 from unassuming.cli.tables import _sources
 
 OUT = Path("unassuming-summary")
-NUMBERS = ["estimate", "cell_estimate", "lower", "upper", "pvalue"]
+NUMBERS = ["estimate", "lower", "upper", "pvalue", "model_estimate"]
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_the_files_contain_the_numbers_of_the_library(run, schools):
 
 
 @pytest.mark.slow
-def test_clusters_weights_and_the_seed_change_the_intervals(run, schools):
+def test_clusters_and_weights_change_the_intervals_and_no_seed_does(run, schools):
     path, _ = schools
 
     def lower(*words):
@@ -78,10 +78,10 @@ def test_clusters_weights_and_the_seed_change_the_intervals(run, schools):
         printed(run, "summary", path, "--target", "y", *columns, *words)
         return tuple(pd.read_csv(OUT / "summary.csv")["lower"])
 
-    choices = [(), ("--clusters", "school"), ("--weights", "weight"), ("--seed", 1)]
+    choices = [(), ("--clusters", "school"), ("--weights", "weight")]
     found = {words: lower(*words) for words in choices}
-    assert len(set(found.values())) == 4
-    assert lower() == found[()]
+    assert len(set(found.values())) == 3
+    assert lower("--seed", 1) == found[()]
 
 
 def test_several_levels_come_from_the_highest_on(run, schools):
@@ -266,9 +266,8 @@ def test_a_streamed_summary_is_that_of_the_library(run, monkeypatch):
     assert "long.csv was read in chunks; only sums over its 2500 rows were kept.\n" in shown
     found = pd.read_csv(OUT / "summary.csv")
     expected = streamed(table, LinearRegression()).summary(0.95)
-    for name in ("estimate", "cell_estimate", "lower", "upper", "pvalue"):
+    for name in ("estimate", "model_estimate", "lower", "upper", "pvalue"):
         np.testing.assert_allclose(found[name], getattr(expected, name), rtol=1e-9)
-    assert "least squares in 16 cells of rows" in shown.replace("\n", " ")
     assert (OUT / "forest.png").exists()
 
 

@@ -51,7 +51,7 @@ def test_forest_data_are_the_numbers_of_the_summary_in_the_order_asked_for(summa
     data = ua.plots.forest_data(summary, which=["x1", "intercept"])
     frame = summary.to_frame().loc[["x1", "intercept"]]
     assert data.names == ("x1", "intercept")
-    for name in ("estimate", "cell_estimate", "lower", "upper"):
+    for name in ("estimate", "model_estimate", "lower", "upper"):
         np.testing.assert_array_equal(getattr(data, name), frame[name].to_numpy(dtype=float))
     assert data.title == "95 % intervals, one at a time"
     assert data.notes == ()
@@ -68,7 +68,7 @@ def test_every_row_has_its_interval_its_points_and_its_name(summary):
     assert [label.get_text() for label in ax.get_yticklabels()] == list(summary.names)
     assert ax.get_ylim() == (2.5, -0.5)  # the first name is at the top
     assert [x for x, _ in marked(ax, "o")] == summary.estimate.tolist()
-    assert [x for x, _ in marked(ax, "|")] == summary.cell_estimate.tolist()
+    assert [x for x, _ in marked(ax, "|")] == summary.model_estimate.tolist()
     left, right = ax.get_xlim()
     assert left < min(summary.lower.min(), 0) < max(summary.upper.max(), 0) < right
     assert any(line.get_linestyle() == "--" and line.get_xdata()[0] == 0 for line in ax.lines)
@@ -78,8 +78,8 @@ def test_every_row_has_its_interval_its_points_and_its_name(summary):
 def test_infinite_ends_are_arrows_at_the_edge_and_are_named(summary):
     lower, upper = summary.lower.copy(), summary.upper.copy()
     lower[1], upper[1:] = -np.inf, np.inf
-    point = np.where(np.arange(3) == 1, np.nan, summary.cell_estimate)
-    open_ended = replace(summary, lower=lower, upper=upper, cell_estimate=point)
+    point = np.where(np.arange(3) == 1, np.nan, summary.estimate)
+    open_ended = replace(summary, lower=lower, upper=upper, estimate=point)
     ax = ua.plots.forest(open_ended)
     left, right = ax.get_xlim()
     assert marked(ax, "<") == [(left, 1)]

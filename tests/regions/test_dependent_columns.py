@@ -34,8 +34,50 @@ def test_a_copy_of_a_column_leaves_fitted_values_and_other_coefficients(name):
     )
     one, other = plain.summary(), region.summary()
     rows = [one.names.index(column) for column in X.columns if column != "bmi"]
-    width = (other.upper - other.lower)[rows] / (one.upper - one.lower)[rows]
-    assert width.max() < 2.5  # the cells are others
+    for end in ("estimate", "lower", "upper"):
+        gap = np.abs(getattr(other, end)[rows] - getattr(one, end)[rows])
+        assert (gap < 1e-9 * (one.upper - one.lower)[rows]).all()
+    assert np.isinf(other.upper[other.names.index("bmi")])
+    assert "bmi, copy depend on each other" in str(other) or name == "Fahrenheit"
+
+
+def tables(rng):
+    """Kinds of dependent columns in steps of 0.1, and which coefficients are shared."""
+    n = 60
+    a, b, c = np.rint(10 * rng.normal(size=(3, n)) * 8) / 10
+    parts = np.rint(10 * rng.uniform(1, 9, size=(3, n))) / 10
+    level = rng.integers(0, 3, size=n)
+    dummies = (level == np.arange(3)[:, None]).astype(float)
+    yield "temperatures", [a, b], [32 + 1.8 * a], {0, 2}
+    yield "kilograms and pounds", [a, b], [a / 0.4536], {0, 2}
+    yield "shares that sum to one", [*(parts / parts.sum(axis=0)), b], [], {0, 1, 2}
+    yield "parts and their total", [*parts, b], [parts.sum(axis=0)], {0, 1, 2, 4}
+    yield "standardised", [a, b], [(a - a.mean()) / a.std()], {0, 2}
+    yield "all dummies", [*dummies, b], [], {0, 1, 2}
+    yield "a column twice", [a, b, c], [a], {0, 3}
+    yield "a difference", [a, b, c], [a - b], {0, 1, 3}
+    yield "a constant", [a, b], [np.full(n, 3.0)], {2}
+    yield "two pairs", [a, b, c], [2 * a, 0.1 * b], {0, 1, 3, 4}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shared_coefficients_are_infinite_and_named_and_the_others_stay(seed):
+    rng = np.random.default_rng(seed)
+    for kind, columns, extra, shared in tables(rng):
+        table = np.column_stack([*columns, *extra])
+        y = table[:, 1] + rng.standard_t(3, size=60)
+        found = region_of(table, y=y).summary()
+        assert {j for j in range(table.shape[1]) if np.isinf(found.upper[1 + j])} == shared, kind
+        assert "depend on each other" in str(found), kind
+        drop = [max(shared)] if kind != "two pairs" else [3, 4]
+        less = np.delete(table, drop, axis=1)
+        plain = region_of(less, y=y).summary()
+        kept = [j for j in range(table.shape[1]) if j not in shared and j not in drop]
+        rows = [1 + j for j in kept]
+        there = [1 + j - sum(d < j for d in drop) for j in kept]
+        for end in ("estimate", "lower", "upper"):
+            gap = np.abs(getattr(found, end)[rows] - getattr(plain, end)[there])
+            assert (gap < 1e-9 * (plain.upper - plain.lower)[there]).all(), (kind, end)
 
 
 @pytest.mark.parametrize("name", ["the same", "doubled"])

@@ -211,7 +211,7 @@ def test_a_search_beyond_the_memory_cap_says_so(monkeypatch):
         region.interval(inner=True, simultaneous=True, method="joint")
 
 
-def hypothesiss_that_are_not_determined_have_inner_bounds_all_the_same():
+def test_functionals_that_are_not_determined_have_inner_bounds_all_the_same():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(40, 2))
     X = np.column_stack([X, X[:, 0]])

@@ -315,7 +315,7 @@ def test_printing_tells_level_status_and_every_bound():
         ([["a", "b", "c", "d"]], "functionals is not numeric"),
     ],
 )
-def hypothesiss_of_the_wrong_kind_are_refused(functionals, said):
+def test_functionals_of_the_wrong_kind_are_refused(functionals, said):
     estimator, X, y, *_ = linear_problem("ridge", 15)
     region = ua.confidence_region(estimator, X, y, random_state=0, m=100)
     with pytest.raises(ValueError, match=said):

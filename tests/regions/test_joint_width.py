@@ -6,8 +6,9 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 
 import unassuming as ua
-from unassuming.cells.functions import Assumed, System, Wanted
-from unassuming.regions.single._joint_width import joint_of_kernel
+from unassuming.cells.functions.errors import Assumed
+from unassuming.cells.functions.kriging import Coordinates, System
+from unassuming.regions.single.joint_width import joint_of_kernel
 
 
 @pytest.mark.slow_but_first
@@ -16,8 +17,9 @@ def test_it_is_near_the_measured_one(alpha, heavy):
     X, _, f = ua.datasets.sine(n=60, random_state=0)
     Z = np.linspace(1, 9, 9)[:, None]
     weight = np.where(np.arange(60) % 3 == 0, heavy, 1.0)
-    system = System(np.zeros((60, 0)), weight, rbf_kernel(X, gamma=0.5))
-    wanted = Wanted(np.zeros((9, 0)), np.ones(9), rbf_kernel(Z, X, gamma=0.5))
+    found, one = Coordinates(rbf_kernel(X, gamma=0.5)), np.ones(9)
+    system = System(np.zeros((60, 0)), weight, found.features, found.unit)
+    wanted = found.wanted(np.zeros((9, 0)), rbf_kernel(Z, X, gamma=0.5), one, one)
     found = joint_of_kernel(system, wanted, Assumed(30.0, noise_scale=0.7), alpha, 0.9)
     measured = []
     for run in range(4):

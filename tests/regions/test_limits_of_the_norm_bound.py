@@ -1,21 +1,18 @@
 """|f(z)| <= B √k(z, z) whatever the data are: bounds from cells are cut there."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.svm import SVR
 
 import unassuming as ua
-from unassuming.cells.functions import Kriging, System, Wanted, errors
-from unassuming.functionals import average, difference, value
+from unassuming.functionals import difference, value
 
 pytestmark = pytest.mark.slow_but_first
-WAYS = [{"simultaneous": False}, {"method": "cells"}]
+WAYS = [{"simultaneous": False, "method": "cells"}, {"method": "cells"}]
 SMOOTH = KernelRidge(kernel="rbf", gamma=0.5)
 GRID = np.array([[0.0], [4.4], [10.0], [30.0]])
 
@@ -51,9 +48,6 @@ def test_bounds_that_the_data_do_not_narrow_anywhere_say_so(ways, model_error):
         assert (alone in band.reason) == says
         far = 30 + (model_error or 0)
         assert ((band.upper > far - 1e-6) & (band.lower < 1e-6 - far)).all() == says
-    huge = sine(n=200).band(GRID[:2], norm_bound=1e200, **given)
-    assert (alone in huge.reason) == (not ways)  # there rounding leaves nothing else
-    assert (huge.upper >= 1e200).all() == (not ways)
 
 
 @ways
@@ -89,7 +83,7 @@ def test_a_refuted_norm_bound_leaves_nothing_at_once():
 
 
 def test_one_at_a_time_only_refuted_values_are_lost():
-    band = sine(shift=1000.0).band(GRID, norm_bound=30, simultaneous=False)
+    band = sine(shift=1000.0).band(GRID, norm_bound=30, simultaneous=False, method="cells")
     assert band.status.name == "SOME_EMPTY"
     assert np.isnan(band.lower).tolist() == [True, True, True, False]
     assert band.upper[3] == pytest.approx(30)
@@ -99,12 +93,12 @@ def test_one_at_a_time_only_refuted_values_are_lost():
     )
     assert "the probability that some of 4 are can be larger" in band.reason
     assert "at this level" not in str(band)  # it is not a test of all inputs at once
-    alone = sine(shift=1000.0).band(GRID[3:], norm_bound=30, simultaneous=False)
+    alone = sine(shift=1000.0).band(GRID[3:], norm_bound=30, simultaneous=False, method="cells")
     assert alone.status.name == "ONE_BY_ONE"
 
 
 def test_every_value_lost_is_an_empty_answer():
-    band = sine(shift=1000.0).band(GRID[:3], norm_bound=30, simultaneous=False)
+    band = sine(shift=1000.0).band(GRID[:3], norm_bound=30, simultaneous=False, method="cells")
     assert band.status.name == "EMPTY"
     assert band.reason.startswith("The norm bound of 30 is too small, unless")
 
@@ -122,15 +116,15 @@ def test_the_model_error_can_be_the_cause_as_well(ways):
         )
 
 
-def hypothesiss_that_are_lost_are_counted():
+def test_functionals_that_are_lost_are_counted():
     both = value(GRID[2:])
-    found = sine(shift=1000.0).interval(both, norm_bound=30, simultaneous=False)
+    found = sine(shift=1000.0).interval(both, norm_bound=30, simultaneous=False, method="cells")
     assert "for 1 of 2 functionals no value within the norm bound agrees" in found.description
 
 
 def test_a_picture_shows_the_inputs_with_a_value():
     inputs = np.linspace(0, 30, 61)[:, None]
-    ax = ua.plots.band(sine(shift=1000.0), inputs, levels=[], pointwise=[0.9], norm_bound=30)
+    ax = ua.plots.band(sine(n=400, shift=1000.0), inputs, levels=[], pointwise=[0.9], norm_bound=30)
     drawn = np.concatenate([path.vertices for path in ax.collections[0].get_paths()])
     assert drawn[:, 0].min() > 5
     assert drawn[:, 0].max() == 30
@@ -193,81 +187,14 @@ def test_predictions_are_cut_too(simultaneous):
 
 def test_the_picture_says_that_nothing_is_within_the_norm_bound():
     ax = ua.plots.band(
-        sine(shift=1000.0), GRID, levels=[0.9], pointwise=[0.9], norm_bound=30, method="cells"
+        sine(n=400, shift=1000.0),
+        GRID,
+        levels=[0.9],
+        pointwise=[0.9],
+        norm_bound=30,
+        method="cells",
     )
     title = " ".join(ax.get_legend().get_title().get_text().split())
     assert title.count("no function within the norm bound agrees with the data") == 1
     assert title.count("no value within the norm bound agrees with the data") == 1
     assert "no member at all" not in title
-
-
-@pytest.mark.parametrize("h", [1e-3, 1e-6, 1e-10])
-@pytest.mark.parametrize("degree", [2, 3])
-def test_the_limit_of_a_difference_of_neighbours_is_rounded_up(degree, h):
-    """Their features cancel: in exact numbers ‖L‖² = k(z, z) - 2 k(z, z') + k(z', z')."""
-    model = KernelRidge(kernel="polynomial", degree=degree, gamma=1.0, coef0=1.0)
-    rng = np.random.default_rng(0)
-    region = ua.confidence_region(
-        model, rng.uniform(-1, 1, (30, 1)), rng.normal(size=30), m=20, random_state=0
-    )
-    z, near = 1.1, 1.1 + h
-    found = region.interval(
-        difference([[z]], [[near]]), level=0.9, norm_bound=1.0,
-        simultaneous=False, cells=3,
-    )  # fmt: skip
-    one, two = Fraction(z), Fraction(near)
-    terms = (1, one, one), (-2, one, two), (1, two, two)
-    square = sum(s * (u * v + 1) ** degree for s, u, v in terms)
-    assert Fraction(float(found.upper[0])) ** 2 >= square
-    assert found.upper[0] <= 1.01 * float(square) ** 0.5
-
-
-def cancelling_average():
-    """An average of large numbers that is small, and its exact value."""
-    Z = np.array([[1e8 / 3], [-2e8 / 3], [1e8 / 3 + 0.1]])
-    found = average(Z)
-    return found, sum(
-        Fraction(c) * Fraction(z)
-        for c, z in zip(*map(np.ravel, (found.terms[0][1], Z)), strict=True)
-    )
-
-
-@pytest.mark.parametrize("options", [{"simultaneous": False}, {"method": "cells"}, {}], ids=str)
-def test_the_limit_of_an_average_of_features_holds_where_they_cancel(options):
-    rng = np.random.default_rng(0)
-    X, y = rng.uniform(-1, 1, (30, 1)), 1e3 * rng.normal(size=30)
-    model = Ridge(fit_intercept=False)
-    region = ua.confidence_region(model, X, y, m=20, random_state=0)
-    wanted, exact = cancelling_average()
-    found = region.interval(wanted, level=0.9, norm_bound=1.0, **options)
-    assert Fraction(float(found.upper[0])) >= abs(exact)
-    assert found.upper[0] <= (1 + 1e-6) * abs(float(exact))
-
-
-def test_intervals_of_an_average_are_those_of_its_exact_value():
-    rng = np.random.default_rng(0)
-    X, y = rng.uniform(-1, 1, (30, 1)), rng.normal(size=30)
-    model = LinearRegression(fit_intercept=False)
-    region = ua.confidence_region(model, X, y, m=20, random_state=0)
-    wanted, exact = cancelling_average()
-    for options in ({}, {"simultaneous": False}):
-        whole = region.interval(level=0.9, **options)
-        found = region.interval(wanted, level=0.9, **options)
-        assert found.upper[0] == pytest.approx(whole.upper[0] * float(exact), rel=1e-12)
-
-
-def test_doubt_about_a_functional_widens_its_bias():
-    """Features of neighbouring inputs cancel, and kernel values do."""
-    rows, there = np.array([[1.0], [2.0]]), np.array([[1.0]])
-    plain = Wanted(np.zeros((1, 0)), np.ones(1), there @ rows.T, there)
-    doubted = Wanted(plain.trend, plain.norms, plain.at_rows, there, doubt=np.array([1e-6]))
-    by_features = System(np.zeros((2, 0)), np.ones(2), features=rows)
-    by_kernel = System(np.zeros((2, 0)), np.ones(2), rows @ rows.T)
-    for system, name, more in ((by_features, "added", 5e-7), (by_kernel, "cancelled", 1e-3)):
-        kriging = Kriging(system, np.array([0, 1]), 2)
-        a, known = kriging.weights(plain, mu=1.0)
-        without, with_it = (
-            getattr(errors(system, one, kriging, a, known), name) for one in (plain, doubted)
-        )
-        assert (with_it >= 0.999 * more).all()
-        assert (without < 0.001 * more).all()

@@ -22,29 +22,29 @@ def region_of(n, d=2, noise="symmetric", order=None, **options):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["symmetric", "exchangeable", "symmetric-exchangeable"])
-def test_pvalues_do_not_depend_on_the_level_and_intervals_are_nested(noise):
+def test_several_levels_use_the_cells_of_the_highest_one_and_are_nested(noise):
     region = region_of(100, noise=noise)
-    found = [region.summary(level=level, functionals=["x0", "x1"]) for level in LEVELS]
-    several = [region.hypothesis(["x0", "x1"], level=level).pvalue for level in LEVELS]
-    for narrow, wide in pairwise(found):
-        assert narrow.pvalue.tolist() == wide.pvalue.tolist()
-        assert (wide.lower < narrow.lower).all()
-        assert (narrow.upper < wide.upper).all()
-    assert len(set(several)) == 1
-    one = [region.hypothesis("x0", 0.9, level=level).pvalue for level in LEVELS]
-    assert len(set(one)) == 1
+    found = region.interval(["x0", "x1"], level=LEVELS)
+    highest = region.interval(["x0", "x1"], level=LEVELS[-1])
+    assert highest.upper.tolist() == found[LEVELS[-1]].upper.tolist()
+    for low, high in pairwise(LEVELS):
+        narrow, wide = found[low], found[high]
+        assert (narrow.attained >= low).all()
+        assert (wide.lower <= narrow.lower).all()
+        assert (narrow.upper <= wide.upper).all()
+        assert narrow.estimate.tolist() == wide.estimate.tolist()
 
 
-def test_a_level_that_needs_more_cells_gets_its_own_division():
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_test_is_dual_to_the_interval_of_its_level(level):
     region = region_of(30)
-    usual, high = region.summary(level=0.95), region.summary(level=0.99)
-    assert np.isfinite(high.upper).all()
-    assert set(usual.method) == set(high.method) == {"cells"}
-    assert high.level.min() >= 0.99
-    cells = {one.sizes.tolist()[0] for one in region._numbers._divided.values()}
-    assert len(cells) == 2
+    found = region.summary(level=level)
+    for j, name in enumerate(region.names):
+        test = region.hypothesis(name, level=level)
+        assert test.pvalue == pytest.approx(found.pvalue[j])
+        outside = not found.lower[j] <= 0 <= found.upper[j]
+        assert outside == (test.pvalue <= 1 - found.level[j] + 1e-12)
 
 
 @pytest.mark.parametrize("noise", ["symmetric", ua.noise.BlockSymmetric(np.arange(48) // 2)])

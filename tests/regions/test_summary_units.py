@@ -52,7 +52,7 @@ def test_slopes_do_not_depend_on_the_origin_of_the_columns(noise, options):
         for columns in (X, X + 2.0**30)
     )
     assert shifted.method[-2:] == plain.method[-2:]
-    for name in ("cell_estimate", "lower", "upper"):
+    for name in ("estimate", "lower", "upper"):
         found, expected = getattr(shifted, name)[-2:], getattr(plain, name)[-2:]
         np.testing.assert_allclose(found, expected, rtol=1e-6)
 
@@ -84,17 +84,6 @@ def test_several_slopes_of_columns_far_from_zero():
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize(("column", "unit", "name"), [(0, 1e160, "x0"), (1, 1e-170, "x1")])
-def test_numbers_whose_squares_do_not_fit_are_refused_by_name(column, unit, name):
-    table = np.column_stack([X, Y])
-    table[:, column] *= unit
-    region = ua.confidence_region(
-        LinearRegression(), table[:, :2], table[:, 2], random_state=0, m=100
-    )
-    with pytest.raises(ua.NotAvailable, match=f"the largest of {name} is"):
-        region.summary()
-
-
 ROUND = np.rint(Y * 2**8) / 2**8  # so that shifts round nothing
 CASES = [*(("symmetric", options) for options in OPTIONS), *((noise, {}) for noise in NOISES[1:])]
 
@@ -110,7 +99,7 @@ def of_outputs(y, noise, **options):
 def test_slopes_do_not_depend_on_the_origin_of_the_outputs(noise, options):
     """Shifted by 2^44, some 10^13 times the noise."""
     plain, shifted = (of_outputs(y, noise).summary(**options) for y in (ROUND, ROUND + 2.0**44))
-    for name in ("cell_estimate", "lower", "upper", "pvalue"):
+    for name in ("estimate", "lower", "upper", "pvalue"):
         found, expected = getattr(shifted, name)[-2:], getattr(plain, name)[-2:]
         np.testing.assert_allclose(found, expected, rtol=1e-6)
 
@@ -120,7 +109,7 @@ def test_the_intercept_moves_with_the_outputs(noise, options):
     if "functionals" in options:
         options = {**options, "functionals": None}
     plain, shifted = (of_outputs(y, noise).summary(**options) for y in (ROUND, ROUND + 2.0**20))
-    for name in ("cell_estimate", "lower", "upper"):
+    for name in ("estimate", "lower", "upper"):
         found, expected = getattr(shifted, name)[0] - 2.0**20, getattr(plain, name)[0]
         np.testing.assert_allclose(found, expected, rtol=1e-5)
     if noise == "spherical":

@@ -215,7 +215,7 @@ def test_few_rows_and_infinite_intervals():
     X = np.arange(4.0)[:, None]
     region = ua.confidence_region(LinearRegression(), X, X[:, 0], m=8, random_state=0)
     content = ua.report.collect(region)
-    assert content.summary.requested_level == 0.875
+    assert np.isinf(content.summary.upper).all()
     page = ua.report.render(content).partition("<script>")[0]
     assert "NaN" not in page
     assert "nan" not in page.split()

@@ -118,7 +118,7 @@ def write_summaries(
             {
                 "level": summary.requested_level,
                 "simultaneous": summary.simultaneous,
-                "assumptions": list(summary.assumptions),
+                "assumptions": [summary.assumption],
                 "notes": summary.explanation.sentences(Language.COMMAND_LINE),
                 "coefficients": [
                     {name: _plain(value) for name, value in row.items()}

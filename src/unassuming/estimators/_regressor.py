@@ -157,8 +157,8 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         --------
         >>> model = ua.ConfidenceRegressor(random_state=0).fit(X, y)
         >>> model.predict_interval(X[:2]).round(2)
-        array([[0.4 , 0.83],
-               [0.88, 1.34]])
+        array([[0.34, 0.88],
+               [0.81, 1.4 ]])
         """
         self.predict(X)  # the estimator checks X and its column names
         asked = self.level if level is None else level

@@ -13,6 +13,7 @@ from unassuming.inputs._arrays import as_finite
 
 METHODS = ("auto", "cells", "pairs", "halves", "palmrt", "t")
 _WEIGHTS = ("design", "residuals")
+_NUMBERS = (*range(2, 17), 32)
 _ESTIMATORS = ("mean", "median")
 
 
@@ -86,10 +87,11 @@ def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
 def _as_number(cells: Any, n: int) -> int | None:
     if cells is None:
         return None
-    if isinstance(cells, (bool, np.bool_)) or not isinstance(cells, (int, np.integer)) or cells < 2:
+    integer = isinstance(cells, (int, np.integer)) and not isinstance(cells, (bool, np.bool_))
+    if not integer or cells not in _NUMBERS:
         raise ValueError(
-            f"cells is not a number of cells: expected an integer >= 2 or one label for each row, "
-            f"given {cells!r}. Leave it out for the default."
+            "cells is not a number of cells: expected an integer from 2 to 16, or 32, or one label "
+            f"for each row, given {cells!r}. Leave it out for the default."
         )
     if cells > n:
         raise ValueError(
@@ -107,6 +109,11 @@ def _as_labels(cells: Any, rows: BoolArray) -> IntArray:
             f"given shape {labels.shape}. Pass the labels of the same rows as X."
         )
     numbers, count = numbered(labels[rows])
+    if count > max(_NUMBERS):
+        raise ValueError(
+            f"cells has too many labels: expected at most {max(_NUMBERS)} different ones, given "
+            f"{count}. Put rows together, or leave it out for the default."
+        )
     if count < 2:
         raise ValueError(
             f"cells has one label only: expected at least two different labels, given "

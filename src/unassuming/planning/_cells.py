@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming.cells.functions import choose, choose_band, numbers_of_cells
+from unassuming.cells.functions.predict import choose, choose_band, numbers_of_cells
 from unassuming.regions import Assumption, Functions
 
 

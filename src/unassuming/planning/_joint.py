@@ -14,7 +14,6 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming.cells.functions import unit_function
 from unassuming.ranking import Level
 from unassuming.regions import Functions
 
@@ -71,9 +70,7 @@ def few_transformations(level: float) -> Level:
 
 def made_up_values(setting: Setting, rng: np.random.Generator) -> Array:
     """Return the values at the rows of a random function of norm B/2, (n,)."""
-    B = setting.assumption.norm_bound
     try:
-        system = Functions(setting.plain.problem).system(setting.assumption)
+        return Functions(setting.plain.problem).made_up(setting.assumption, rng)
     except NotAvailable:
         return np.zeros(setting.n)
-    return np.zeros(setting.n) if B is None else B / 2 * unit_function(system, None, rng)[0]

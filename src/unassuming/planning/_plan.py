@@ -105,11 +105,12 @@ def plan(
       all at once      joint region    0.1               1.29
       all at once      joint region      1               4.18
       all at once    balanced cells            32        48.3
-      one at a time           cells             6       0.871
-      one at a time           cells             7       0.724  best
-      one at a time           cells             8       0.792
+      one at a time           cells             6       0.878
+      one at a time           cells             7       0.736  best
+      one at a time           cells             8       0.794
       one at a time           cells            10        1.38
       one at a time           cells            12        3.54
+      one at a time           cells            16        7.87
     Calls, with region = ua.confidence_region(plan.estimator, X, y):
       all at once    region.band(X, norm_bound=60)
       one at a time  region.band(X, norm_bound=60, noise_scale=0.7, simultaneous=False)

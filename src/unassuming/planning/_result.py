@@ -41,7 +41,7 @@ class Plan:
     >>> plan.best(simultaneous=True).alpha, plan.best(simultaneous=False).cells
     (0.01, 7)
     >>> plan.n, plan.rows, plan.level, plan.estimator.alpha, len(plan.to_frame())
-    (60, (60,), 0.95, 0.01, 8)
+    (60, (60,), 0.95, 0.01, 9)
     """
 
     setting: Setting = field(repr=False)

@@ -31,7 +31,7 @@ class ForestData:
 
     names: tuple[str, ...]
     estimate: Array
-    cell_estimate: Array
+    model_estimate: Array
     lower: Array
     upper: Array
     sets: tuple[Array, ...]
@@ -50,9 +50,9 @@ def forest_data(summary: Summary, which: Sequence[str] | None = None) -> ForestD
     Returns
     -------
     ForestData
-        The ``names`` of the coefficients, from the top row to the bottom row; their ``estimate``
-        by the model, and the ``cell_estimate`` behind each interval (NaN where there is none); the
-        ends ``lower`` and ``upper`` of the intervals, infinite where nothing finite holds; the
+        The ``names`` of the coefficients, from the top row to the bottom row; the ``estimate`` that
+        belongs to each interval (NaN where there is none), and the ``model_estimate``; the ends
+        ``lower`` and ``upper`` of the intervals, infinite where nothing finite holds; the
         ``sets`` that are drawn, each an array of the ends (r, 2) of r intervals, of which there is
         one unless an endogenous column has rays or several parts; the ``title``, and ``notes`` on
         rows without a finite interval.
@@ -77,7 +77,7 @@ def forest_data(summary: Summary, which: Sequence[str] | None = None) -> ForestD
     return ForestData(
         names=names,
         estimate=summary.estimate[rows],
-        cell_estimate=summary.cell_estimate[rows],
+        model_estimate=summary.model_estimate[rows],
         lower=lower,
         upper=upper,
         sets=_sets(summary, rows),
@@ -190,7 +190,7 @@ def forest(summary: Summary, which: Sequence[str] | None = None, *, ax: Axes | N
     rows = np.arange(count)
     spans = np.concatenate([np.zeros((0, 2)), *data.sets])
     where = np.repeat(rows, [len(one) for one in data.sets])
-    low, high = canvas.limits([data.estimate, data.cell_estimate, *spans.T, [0.0]], [])
+    low, high = canvas.limits([data.estimate, data.model_estimate, *spans.T, [0.0]], [])
     ax.axvline(0.0, color=canvas.GREY, linestyle="--", linewidth=1, zorder=0.5)
     parts = any(len(one) > 1 for one in data.sets)
     label = "not rejected" if parts else "interval"
@@ -202,9 +202,9 @@ def forest(summary: Summary, which: Sequence[str] | None = None, *, ax: Axes | N
         ax.plot(np.full(len(beyond), edge), beyond, mark, **at_edge)
     if _differ(data):
         bar: dict[str, Any] = {"color": canvas.BLUE, "markersize": 10, "markeredgewidth": 1.8}
-        ax.plot(data.cell_estimate, rows, "|", label="estimate behind the interval", **bar)
+        ax.plot(data.model_estimate, rows, "|", label="estimate of the model", **bar)
     dot: dict[str, Any] = {"color": canvas.BLACK, "markersize": 5}
-    ax.plot(data.estimate, rows, "o", label="estimate of the model", **dot)
+    ax.plot(data.estimate, rows, "o", label="estimate", **dot)
     ax.set_yticks(rows, data.names)
     ax.set(xlabel="coefficient", xlim=(low, high), ylim=(count - 0.5, -0.5))
     canvas.legend_above(ax, [data.title, *data.notes])
@@ -213,5 +213,6 @@ def forest(summary: Summary, which: Sequence[str] | None = None, *, ax: Axes | N
 
 def _differ(data: ForestData) -> bool:
     """Whether the estimates of the model differ visibly from those behind the intervals."""
-    gap = np.abs(data.estimate - data.cell_estimate)
-    return bool((gap > 1e-9 * np.abs(data.estimate)).any())
+    gap = np.abs(data.estimate - data.model_estimate)
+    with np.errstate(invalid="ignore"):
+        return bool((gap > 0.01 * (data.upper - data.lower)).any())

@@ -26,10 +26,11 @@ from unassuming.regions.diagnosis import AddedFeature, Diagnosis, Indication, La
 from unassuming.regions.diagnosis import Reason as Reason
 from unassuming.regions.diagnosis import columns_of as columns_of
 from unassuming.regions.shapes import Shape
-from unassuming.regions.single import Assumption as Assumption
-from unassuming.regions.single import FTest, Summary
-from unassuming.regions.single import Functions as Functions
-from unassuming.regions.single import check_level as check_level
+from unassuming.regions.single.functions import Assumption as Assumption
+from unassuming.regions.single.functions import Functions as Functions
+from unassuming.regions.single.hypotheses import FTest
+from unassuming.regions.single.summary import Summary
+from unassuming.regions.single.summary import check_level as check_level
 
 __all__ = [
     "AddedFeature",

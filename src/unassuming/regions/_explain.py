@@ -225,6 +225,23 @@ class Cause(Enum):
     )
     ROTATED = "Rows are those of the rotated data, Qᵀy and QᵀΦ: coordinates in the given basis."
     STUDENT = "Method: the t interval, which is exact for spherical noise."
+    CERTIFIED_ALONE = (
+        "The level of {names} is at least the one named, not exactly: these come from halves or "
+        "permutations of the rows."
+    )
+    OTHER_ESTIMATE = (
+        "Estimates are those behind the intervals; model_estimate in frames and files is the "
+        "model's."
+    )
+    DEPEND = "{names} depend on each other: the rows do not determine them one by one."
+    LEVEL_INFINITE = (
+        "No finite interval of level {level:.6g} is possible for {names}, but one of level "
+        "{best:.6g} is. About {rows:,} rows like these would do."
+    )
+    ALWAYS_INFINITE = (
+        "No finite interval of level {level:.6g}, or of any level from 0.5 on, is possible for "
+        "{names}. About {rows:,} rows like these would do."
+    )
     OUTSIDE = (
         "The estimate of the model lies outside the interval of {names}: the interval comes from "
         "separate estimates, {apart}."

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array
+from unassuming.cells.functions.kriging import Wanted
 from unassuming.functionals import Functional
 from unassuming.inputs import (
     SingleOptions,
@@ -25,29 +27,34 @@ from unassuming.regions._answers import (
 from unassuming.regions._membership import Membership
 from unassuming.regions._question import Call, Question
 from unassuming.regions._results import Band, Interval
-from unassuming.regions.single import (
-    Assumption,
-    Functions,
-    Instruments,
-    Numbers,
-    Wanted,
+from unassuming.regions.single.at_once import (
     all_at_once,
-    at_each,
     cells_for_functionals,
     cells_for_model_error,
     check_at_once,
     division_for,
     function_cells,
+)
+from unassuming.regions.single.functions import (
+    Assumption,
+    Functions,
     function_options,
     functional_rows,
+)
+from unassuming.regions.single.instruments import (
+    Instruments,
     instrument_bounds,
     instrument_options,
+)
+from unassuming.regions.single.numbers import Numbers
+from unassuming.regions.single.summary import (
+    at_each,
+    highest,
     one_by_one,
     options_for,
     require_alone,
-    values_at_once,
-    values_one_by_one,
 )
+from unassuming.regions.single.values import Asked, Joint, values_at_once, values_one_by_one
 
 T = TypeVar("T")
 
@@ -72,12 +79,33 @@ class Functionals(Membership):
     ) -> Any:
         """Bound linear functionals of the coefficients, one at a time or all at once.
 
-        From the joint region all levels come from one computation: a factorisation of a k×k matrix
-        for each of the m - 1 sets, k = rank, in batches of 128 MB. ``inner=True`` adds a search, in
-        closed form for quadratic objectives and along lines for others (seconds for LASSO and SVR,
-        minutes for kernel Huber). The outer bounds of ``KernelHuber``, ``HuberRegressor`` and
-        ``LinearSVR`` follow from the norm bound alone; without one they are infinite. Logistic
-        regression has no outer bounds for its coefficients.
+        One at a time the intervals are those of `summary`. All at once they come from balanced
+        cells or from the joint region, in which all levels come from one computation: a
+        factorisation of a k×k matrix for each of the m - 1 sets, k = rank, in batches of 128 MB.
+        ``inner=True`` adds a search for members of the joint region, in closed form for quadratic
+        objectives and along lines for others (seconds for LASSO and SVR, minutes for kernel Huber).
+        The joint bounds of ``KernelHuber``, ``HuberRegressor`` and ``LinearSVR`` follow from the
+        norm bound alone; logistic regression has none for its coefficients.
+
+        Which options go together (with the default of the others):
+
+        ==============================  ==========================  ===============================
+        one at a time                   ``method``                  other options
+        ==============================  ==========================  ===============================
+        nothing assumed                 auto, cells, pairs,         ``cells``, ``cell_weights``,
+                                        halves, palmrt, t           ``cell_estimate``
+        ``norm_bound``,                 auto, cells                 ``cells``, ``noise_scale``
+        ``model_error``
+        ==============================  ==========================  ===============================
+
+        ==============================  ==========================  ===============================
+        ``simultaneous=True``           ``method``                  other options
+        ==============================  ==========================  ===============================
+        nothing assumed                 auto, joint, cells          ``inner`` (joint), ``cells``
+        ``norm_bound``                  auto, joint, cells          ``inner`` (joint), ``cells``,
+                                                                    ``noise_scale``
+        ``model_error``                 auto, cells                 ``cells``, ``noise_scale``
+        ==============================  ==========================  ===============================
 
         Parameters
         ----------
@@ -87,32 +115,32 @@ class Functionals(Membership):
             None: every coefficient.
         level : float or sequence of floats, default 0.95
             It is rounded up to the next level that can be attained, which the result reports. A
-            sequence gives a dictionary.
+            sequence gives a dictionary, with the groups of rows chosen for its highest level;
+            intervals of calls with different levels need not be nested.
+        simultaneous : bool, default False
+            Whether all bounds hold at once. If not, each interval has its level by itself.
         norm_bound : float, optional
             An assumption: ‖coef‖ <= B (the penalised coefficients) for features, and ‖f‖ <= B in
-            the norm of the kernel for kernels.
-        inner : bool, default False
-            Also search for members that come near the bounds, and return them as witnesses.
-        simultaneous : bool, default False
-            Whether all bounds hold at once. If not, each interval has its level by itself. It is
-            usually much narrower then, except where there are few data (docs/theory.md 9).
-        method : str, default "auto"
-            With ``simultaneous``: ``"joint"`` (bounds of this region), ``"cells"`` (exact, and
-            narrower from about 16 d rows on) or ``"auto"`` (the narrower one by the width predicted
-            before y is seen). Without ``simultaneous``: see `summary`.
-        cells : int or array of shape (n,), optional
-            See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
-        cell_weights : {"design", "residuals"}, default "design"
-            Without ``simultaneous``: see `summary`.
-        cell_estimate : {"mean", "median"}, default "mean"
-            Without ``simultaneous``: see `summary`.
+            the norm of the kernel for kernels. One at a time the narrower one of cells and joint
+            region is used for each functional, by the width predicted before y is seen.
         model_error : float, optional
-            An assumption: the features miss the function by at most this much at every input. The
-            joint region cannot allow for it.
+            An assumption: the features miss the function by at most this much at every input.
         noise_scale : float, optional
             A guess of the size of the noise, made without looking at y. With a norm bound or a
             model error it determines the cells; a wrong guess affects the width, not the coverage.
             The default is B√k(x, x)/40, or ten times the model error without a norm bound.
+        inner : bool, default False
+            Also search for members that come near the bounds, and return them as witnesses.
+        method : str, default "auto"
+            One at a time: see `summary`. With ``simultaneous``: ``"joint"`` (bounds of this
+            region), ``"cells"`` (exact, and narrower from about 16 d rows on) or ``"auto"`` (the
+            narrower one by the width predicted before y is seen).
+        cells : int or array of shape (n,), optional
+            See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
+        cell_weights : {"design", "residuals"}, default "design"
+            See `summary`.
+        cell_estimate : {"mean", "median"}, default "mean"
+            See `summary`.
 
         Returns
         -------
@@ -120,24 +148,18 @@ class Functionals(Membership):
 
         Examples
         --------
-        >>> print(region.interval())
-        Interval of 3 functionals at level 0.950195, one at a time (cells): every interval is finite
-        and has its level by itself.
-                      estimate      lower      upper
-          intercept   0.449579   0.220136   0.675111
-          x0           1.11028   0.704221    1.42522
-          x1         -0.241735  -0.470242  0.0104876
+        >>> single = region.interval("x0", level=0.9)
+        >>> bool(single.lower[0] < coefficients[1] < single.upper[0]), single.method
+        (True, 'cells')
         >>> difference = region.interval([0.0, 1.0, -1.0])
         >>> bool(difference.lower[0] < coefficients[1] - coefficients[2] < difference.upper[0])
         True
 
-        All at once, from the joint region:
+        Bounds that hold for all coefficients at once are wider:
 
-        >>> print(region.interval("x0", level=0.9, simultaneous=True, method="joint"))
-        Interval of 1 functional at level 0.90625, all at once (joint region): every bound is finite
-        and an honest outer bound of the region.
-              estimate     lower    upper
-          x0   1.11028  0.800029  1.39107
+        >>> together = region.interval(level=0.9, simultaneous=True)
+        >>> bool(together.lower[1] < single.lower[0] < single.upper[0] < together.upper[1])
+        True
         """
         check_assumption(norm_bound, model_error, noise_scale)
         if model_error is not None:
@@ -157,7 +179,8 @@ class Functionals(Membership):
         require_nonzero(g)
         if not assumption.given:
             return self._one_by_one(g, names, level, method, options, make)
-        return self._values(values(), g, names, level, method, options, assumption, make)
+        about = self._about(values(), names, g, assumption)
+        return self._values(about, level, method, options, make)
 
     def band(
         self,
@@ -175,7 +198,7 @@ class Functionals(Membership):
         cell_weights: str = "design",
         cell_estimate: str = "mean",
     ) -> Any:
-        """Return a band: honest bounds at every input, all at once or one input at a time.
+        """Return a band: honest bounds at every input, at all inputs at once or one at a time.
 
         Without a norm bound the band covers the ideal representation, which agrees with the
         noise-free function at the training inputs and need not elsewhere. A full-rank kernel with
@@ -193,37 +216,18 @@ class Functionals(Membership):
             Inputs, as the model takes them. The columns of a DataFrame are those of the data, in
             the same order.
         level : float or sequence of floats, default 0.95
-            It is rounded up to the next level that can be attained, which the result reports. A
-            sequence gives a dictionary.
-        norm_bound : float, optional
-            An assumption: the norm of the function, or of the penalised coefficients, is at most B.
+            As for `interval`.
+        simultaneous : bool, default True
+            Whether all bounds hold at once. If not, the interval at each input has its level by
+            itself, and a kernel needs ``norm_bound``.
         target : {"representation", "function"}, optional
             ``"function"`` covers the function itself between the training inputs too; it needs a
             kernel and a norm bound, and is the default with these.
-        inner : bool, default False
-            Also search for members that come near the bounds, and return them as witnesses.
-        simultaneous : bool, default True
-            Whether all bounds hold at once. With False the interval at each input has its level by
-            itself. It is usually much narrower, except where there are few data (docs/theory.md 9).
-            A kernel then needs ``norm_bound``.
-        method : str, default "auto"
-            With ``simultaneous``: ``"joint"`` (bounds of this region), ``"cells"`` (exact, and
-            narrower from about 16 d rows on) or ``"auto"`` (the narrower one by the width predicted
-            before y is seen). Without ``simultaneous``: see `summary`.
-        cells : int or array of shape (n,), optional
-            See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
-        cell_weights : {"design", "residuals"}, default "design"
-            Without ``simultaneous``: see `summary`.
-        cell_estimate : {"mean", "median"}, default "mean"
-            Without ``simultaneous``: see `summary`.
+        norm_bound, noise_scale, inner, method, cells, cell_weights, cell_estimate
+            As for `interval`.
         model_error : float, optional
-            An assumption: the features miss the function by at most this much at every input. The
-            joint region cannot allow for it. For features the band covers the model, and with
+            As for `interval`. For features the band covers the model, and with
             ``target="function"`` the function itself, which is the default for kernels.
-        noise_scale : float, optional
-            A guess of the size of the noise, made without looking at y. With a norm bound or a
-            model error it determines the cells; a wrong guess affects the width, not the coverage.
-            The default is B√k(x, x)/40, or ten times the model error without a norm bound.
 
         Returns
         -------
@@ -233,17 +237,12 @@ class Functionals(Membership):
         --------
         >>> X, y, f = ua.datasets.sine(n=20, random_state=0)
         >>> kernel = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8)
-        >>> region = ua.confidence_region(kernel, X, y, random_state=0)
+        >>> region = ua.confidence_region(kernel, X, y)
         >>> region.band([[2.0], [7.0]]).status.name
         'UNBOUNDED'
-        >>> band = region.band([[2.0], [7.0]], norm_bound=30)
-        >>> print(band)
-        Band of the function itself at 2 inputs at level 0.953125, given a norm of at most 30 (your
-        assumption), all at once (joint region): every bound is finite and an honest outer bound of
-        the region.
-          x0  estimate     lower    upper
-          2    1.09133  -24.9538  26.1038
-          7    3.34613  -23.2692  25.3724
+        >>> band = region.band([[2.0], [7.0]], level=0.9, norm_bound=30)
+        >>> band.target, band.method, bool((band.lower < f([[2.0], [7.0]])).all())
+        ('function', 'joint region', True)
         """
         options = cells, cell_weights, cell_estimate
         check_assumption(norm_bound, model_error, noise_scale)
@@ -253,19 +252,27 @@ class Functionals(Membership):
         assumption = Assumption(norm_bound, model_error, noise_scale, whole=whole)
         make = partial(Band, X=X, target="function" if whole else "representation")
         if check_simultaneous(simultaneous):
-            joint = None if model_error is not None else target
-            question = band_question(self.shape, X, norm_bound, joint, inner=inner)
+            of = None if model_error is not None else target
+            question = band_question(self.shape, X, norm_bound, of, inner=inner)
             names, values = numbered_inputs(question.g), partial(self._inputs, X, assumption)
             return self._at_once(question, names, level, method, options, make, assumption, values)
         require_alone(inner)
         if assumption.given:
-            wanted, g = self._inputs(X, assumption), self._rows(X)
-            names = numbered_inputs(g)
-            return self._values(wanted, g, names, level, method, options, assumption, make)
+            g = self._rows(X)
+            joint: Joint | None = None
+            if model_error is None:
+                question = band_question(self.shape, X, norm_bound, target, inner=False)
+                joint = Joint(self.shape, question, self.m)
+            if target == "representation" and question.similarity is not None:
+                joint = None  # cells bound the function itself
+            estimate = g @ self.problem.estimate
+            wanted = self._inputs(X, assumption)
+            asked = Asked(wanted, numbered_inputs(g), estimate, assumption, joint)
+            return self._values(asked, level, method, options, make)
         if not self.objective.endogenous:
             _ = self._numbers  # refuses a kernel before anything else
         g = band_question(self.shape, X, None, target, inner=False).g
-        return self._one_by_one(g, numbered_inputs(g), level, method, options, make, own=False)
+        return self._one_by_one(g, numbered_inputs(g), level, method, options, make)
 
     @cached_property
     def _numbers(self) -> Numbers:
@@ -309,11 +316,28 @@ class Functionals(Membership):
         g, names = as_functionals(functionals, self.names)
         return g, names, lambda: self._functions.coefficients(g, assumption)
 
+    def _about(
+        self, wanted: Wanted, names: Sequence[str], g: Array, assumption: Assumption
+    ) -> Asked:
+        """Return functionals of the function, which the joint region of features bounds as well."""
+        joint, estimate = None, g @ self.problem.estimate
+        if assumption.model_error is None and not self.problem.design("interval").dual:
+            ball = ball_for(self.shape, assumption.norm_bound, inner=False)
+            joint = Joint(self.shape, Question(Call.INTERVAL, g, ball), self.m)
+        return Asked(wanted, names, estimate, assumption, joint)
+
     def _inputs(self, X: Any, assumption: Assumption) -> Wanted:
         return self._functions.values(self.problem.transform(X), assumption)
 
     def _rows(self, X: Any) -> Array:
         return self.problem.design("band").rows(self.problem.transform(X))
+
+    def _bounded_jointly(self, level: float) -> bool:
+        """Whether the joint region of a level is bounded."""
+        try:
+            return bool(self.shape.bounded(self.level(level)))
+        except (NotAvailable, ValueError):
+            return False
 
     def _at_once(
         self,
@@ -338,11 +362,12 @@ class Functionals(Membership):
         if assumption.given:
             if not function_cells(chosen, question.inner, lambda: self._functions):
                 return self._at_levels(level, joint)
-            wanted, estimate = values(), question.g @ self.problem.estimate
+            asked = Asked(values(), names, question.g @ self.problem.estimate, assumption)
 
             def from_cells(one: float) -> T:
-                given = wanted, names, estimate, one, cells, assumption, make
-                found = values_at_once(self._functions, *given, unless_wider=chosen == "auto")
+                found = values_at_once(
+                    self._functions, asked, one, cells, make, unless_wider=chosen == "auto"
+                )
                 return joint([self.level(one)])[0] if found is None else found
 
             return at_each(level, from_cells)
@@ -351,7 +376,7 @@ class Functionals(Membership):
             made = division_for(self.shape, question, one, chosen, cells)
             if made is None:
                 return joint([self.level(one)])[0]
-            return all_at_once(self.shape, question, names, one, made, make)
+            return all_at_once(self.shape, question, one, made, make)
 
         return at_each(level, at)
 
@@ -363,39 +388,32 @@ class Functionals(Membership):
         method: str,
         options: tuple[Any, Any, Any],
         make: Callable[..., T],
-        *,
-        own: bool = True,
     ) -> Any:
         """Return bounds that have their level each by itself."""
         cells, weights, estimator = options
-        checked = self._options(cells, method, weights, estimator)
+        checked, chosen_for = self._options(cells, method, weights, estimator), highest(level)
 
         def at(one: float) -> T:
+            asked = g, tuple(names), one, checked, make, chosen_for
             if self.objective.endogenous:
-                return instrument_bounds(self._instruments, g, tuple(names), one, checked, make)
-            return one_by_one(self._numbers, g, names, one, checked, make, own=own)
+                return instrument_bounds(self._instruments, *asked)
+            return one_by_one(self._numbers, *asked, self._bounded_jointly)
 
         return at_each(level, at)
 
     def _values(
         self,
-        wanted: Wanted,
-        g: Array,
-        names: Sequence[str],
+        asked: Asked,
         level: Any,
         method: str,
         options: tuple[Any, Any, Any],
-        assumption: Assumption,
         make: Callable[..., T],
     ) -> Any:
         """Return bounds of functionals of the function, each with its level by itself."""
         cells, weights, estimator = options
         checked = function_options(self._functions, cells, method, weights, estimator)
-        estimate = g @ self.problem.estimate
-
-        def at(one: float) -> T:
-            return values_one_by_one(
-                self._functions, wanted, names, estimate, one, checked, assumption, make
-            )
-
-        return at_each(level, at)
+        chosen_for = highest(level)
+        return at_each(
+            level,
+            lambda one: values_one_by_one(self._functions, asked, one, checked, make, chosen_for),
+        )

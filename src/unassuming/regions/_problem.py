@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, IntArray
-from unassuming.cells import KeptCells
+from unassuming.cells.estimates import KeptCells
 from unassuming.inputs import Data
 from unassuming.noise import Labels, Noise
 from unassuming.objectives import Design, Objective

@@ -19,22 +19,12 @@ from unassuming.regions._functionals import Functionals
 from unassuming.regions._question import Call, Question
 from unassuming.regions._views import View, make_view
 from unassuming.regions.diagnosis import LackOfFit, columns_of, lack_of_fit
-from unassuming.regions.single import (
-    Assumption,
-    FTest,
-    Summary,
-    check_at_once,
-    check_level,
-    division_for,
-    function_options,
-    function_test,
-    hypothesis_test,
-    instrument_summary,
-    instrument_test,
-    simultaneous_summary,
-    summary_of,
-    with_caution,
-)
+from unassuming.regions.single.at_once import check_at_once, division_for, simultaneous_summary
+from unassuming.regions.single.functions import Assumption, function_options
+from unassuming.regions.single.hypotheses import FTest, hypothesis_test
+from unassuming.regions.single.instruments import instrument_summary, instrument_test
+from unassuming.regions.single.summary import Summary, check_level, summary_of, with_caution
+from unassuming.regions.single.values import function_test
 
 
 class Summaries(Functionals):
@@ -54,31 +44,34 @@ class Summaries(Functionals):
         """Return estimate, interval and p-value of each coefficient, one at a time.
 
         The intervals are exact in finite samples under the assumption on the noise alone, and
-        nearly as narrow as the usual asymptotic ones (docs/theory.md 9). Each has its level by
-        itself. They do not depend on the penalty or the loss of the model: the target is the ideal
-        coefficient, the one that reproduces the noise-free outputs. The rows are divided into
-        cells, which depend on the inputs, the noise class and the seed, never on y. One division
-        serves every level that it can attain, so intervals are nested and p-values do not depend
-        on the level. With few rows a level may need other cells or another method; its p-values
-        are then its own, and valid as well. P-values with ``simultaneous`` also depend on the
-        level, which determines the number of cells.
+        nearly as narrow as the usual asymptotic ones (docs/theory.md 11). Each has its level by
+        itself. They do not depend on the penalty or the loss of the model: the target is the true
+        coefficient, the one that reproduces the regression function at the inputs.
+
+        Least squares in groups of rows (cells) estimates a number several times. The groups are a
+        function of the inputs, the weights, the noise class and the level, never of y, and nothing
+        is drawn. Among rows with equal inputs, those of one level of a factor for example, they
+        also depend on the order of the rows: fix it before looking at y. With few rows the estimate
+        of each half of the rows, for many halves, gives an interval with at least its level.
 
         Parameters
         ----------
         level : float, default 0.95
-            The attained levels are at least this.
+            The attained levels are at least this. Groups are chosen for it, and so intervals of
+            different levels need not be nested.
         functionals : array of shape (d,) or (N, d), name or list of names, optional
             Other linear functionals of the coefficients; None: every coefficient. (For
             `InstrumentalRegression` only the endogenous column, unless ``simultaneous``.)
         simultaneous : bool, default False
             Whether all intervals hold at once; p-values are then adjusted for that.
-        cells : int or array of shape (n,), optional
-            The number of cells, or one label for each row; to be chosen before looking at y. For a
-            stream, a number of at most the cells that it has collected.
         method : str, default "auto"
             ``"cells"`` (signs may change), ``"pairs"`` (rows may be swapped), ``"halves"`` and
-            ``"palmrt"`` (certified, for few rows) or ``"t"`` (spherical noise). ``"auto"`` chooses
-            for each coefficient, before y is seen. With ``simultaneous``: as for `interval`.
+            ``"palmrt"`` (at least the level, for few rows) or ``"t"`` (spherical noise).
+            ``"auto"`` chooses for each coefficient, before y is seen. With ``simultaneous``: as for
+            `interval`.
+        cells : int or array of shape (n,), optional
+            The number of cells, from 2 to 16 or 32, or one label for each row; to be chosen before
+            looking at y. For a stream, a number of at most the cells that it has collected.
         cell_weights : {"design", "residuals"}, default "design"
             How the cells are weighted: by the inputs, or also by the size of the residuals of each
             cell, which pays if the noise is much larger in some cells than in others.
@@ -92,18 +85,13 @@ class Summaries(Functionals):
 
         Examples
         --------
-        >>> print(region.summary())
-        Summary of LinearRegression() at level 0.95 (attained: 0.950195)
-                      estimate  cell_estimate      lower      upper      pvalue
-          intercept   0.449579       0.454248   0.220136   0.675111    0.002441
-          x0           1.11028        1.10189   0.704221    1.42522  <= 0.00049
-          x1         -0.241735      -0.214867  -0.470242  0.0104876     0.06104
-        Assumed: the noise terms are independent, each symmetric about zero (their laws may all
-        differ); inputs, features, weights, hyper-parameters and seed do not depend on the noise;
-        the noise-free outputs lie in the span of the 3 features.
-        Each interval has its level by itself; the probability that all hold at once is lower.
-        Method: least squares in 12 cells of rows, which depend on the inputs and the seed alone;
-        exact for every number of rows.
+        >>> print(region.summary(level=0.9))
+                      estimate     lower      upper      pvalue
+          intercept   0.452744  0.244256   0.655192      0.0035
+          x0           1.12087  0.877817    1.32136  <= 0.00013
+          x1         -0.259751  -0.41846  -0.102235       0.011
+        90 % intervals, one at a time. Assumes independent errors, symmetric about zero.
+        Estimates are those behind the intervals; model_estimate in frames and files is the model's.
         >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
         (2, 7)
         """
@@ -123,7 +111,7 @@ class Summaries(Functionals):
             return instrument_summary(
                 self._instruments, g, names, level, options, all_asked=functionals is None
             )
-        return summary_of(self._numbers, g, names, level, options)
+        return summary_of(self._numbers, g, names, level, options, self._bounded_jointly)
 
     def hypothesis(
         self,
@@ -142,8 +130,8 @@ class Summaries(Functionals):
         """Test a hypothesis about one coefficient or functional, whatever the others are.
 
         Several functionals are tested at once: their hypothetical values make a nested model. The
-        p-value of one functional is dual to its interval of `summary` at the same level, except
-        for ties, which the interval counts in favour of a value.
+        p-value of one functional is dual to its interval of `summary` at the same level: the value
+        lies outside if and only if the p-value is at most one minus the attained level.
 
         Parameters
         ----------
@@ -152,8 +140,7 @@ class Summaries(Functionals):
         value : float or sequence of k floats, default 0
             The hypothetical value of each functional.
         level : float, default 0.95
-            It matters only if rows are few, when it may choose the cells, as for `summary`; the
-            p-value is valid at every level.
+            It chooses the groups of rows, as for `summary`; the p-value is valid at every level.
         cells : int or array of shape (n,), optional
             As for `summary`.
         method : str, default "auto"
@@ -176,7 +163,7 @@ class Summaries(Functionals):
         Examples
         --------
         >>> print(region.hypothesis("x0"))
-        Hypothesis x0 = 0: p-value <= 0.00049 (rank 2048 of 2048).
+        Hypothesis x0 = 0: p-value <= 0.00013 (rank 8192 of 8192).
         >>> region.hypothesis(["x0", "x1"], value=[1, 0]).tested
         'x0 = 1 and x1 = 0'
         """
@@ -186,10 +173,10 @@ class Summaries(Functionals):
         require_nonzero(g)
         tau = as_hypothesis(value, len(g))
         if assumption.given:
-            functions, wanted = self._functions, values()
+            functions = self._functions
             options = function_options(functions, cells, method, cell_weights, cell_estimate)
-            level = check_level(level)
-            found = function_test(functions, wanted, names, tau, level, options, assumption)
+            about = self._about(values(), names, g, assumption)
+            found = function_test(functions, about, tau, check_level(level), options)
             return with_caution(self.problem, found)
         options = self._options(cells, method, cell_weights, cell_estimate)
         asked = g, names, check_level(level), options, tau

@@ -9,13 +9,12 @@ import numpy as np
 
 from unassuming._modular import Remainders
 from unassuming._typing import Array, BoolArray
-from unassuming.cells import KeptCells, KeptRows, centred
+from unassuming.cells.estimates import KeptCells, Sample
 from unassuming.membership import RankEngine
 from unassuming.noise import BlockSymmetric, Perturbations, rows_of_stream
 from unassuming.objectives import Quadratic, Score
 from unassuming.regions import Problem, Region, require_representable, warn_of_two_values
 from unassuming.streaming._compressed import compress, uncompressed
-from unassuming.streaming._errors import weighted
 from unassuming.streaming._exact_rank import null_spaces
 
 if TYPE_CHECKING:
@@ -109,15 +108,14 @@ def _null_vectors(stream: StreamingRegion) -> tuple[Remainders, ...] | None:
     return null_spaces(stream._ledger.spaces)
 
 
-def _few_in_cells(stream: StreamingRegion, rows: Array, weight: Array) -> KeptRows | None:
-    """Return all rows with their cells, if the stream has cells."""
+def _few_in_cells(stream: StreamingRegion, rows: Array, weight: Array) -> KeptCells | None:
+    """Return the cells of all rows, if the stream has cells."""
     cells = stream._cells
     if not cells.number:
         return None
-    Phi, centre = centred(rows[:, :-1]) if stream._intercept else (rows[:, :-1], None)
-    few = weighted(np.column_stack([Phi, rows[:, -1]]), weight)
-    labels = cells(0, len(few))
-    return KeptRows(few[:, :-1], few[:, -1], labels, cells.number, not cells.by_rows, centre)
+    sample = Sample.of(rows[:, :-1], rows[:, -1], weight, intercept=bool(stream._intercept))
+    labels = cells(0, len(rows))
+    return KeptCells.of_rows(sample, labels, cells.number, blocks=not cells.by_rows)
 
 
 def _reversed(stream: StreamingRegion) -> BoolArray:

@@ -17,14 +17,14 @@ from unassuming._errors import NotAvailable
 from unassuming._modular import Remainders
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
-from unassuming.cells import KeptCells, KeptSums
+from unassuming.cells.estimates import KeptCells
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import FeatureDesign, Quadratic, Score
 from unassuming.streaming._cells import RowCells
 from unassuming.streaming._errors import Errors, sizes_between
 from unassuming.streaming._known import rounded, span_of
 from unassuming.streaming._score import SumErrors, SumScore
-from unassuming.streaming._sums import SMALLEST_EIGENVALUE, Part, between
+from unassuming.streaming._sums import Part, between
 
 _LARGEST_ERROR = 1e-3
 """The largest relative error in a direction that rounded means may cause."""
@@ -124,30 +124,11 @@ def compress(
     perturbations = Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1, known)
     kept = None
     if cells.number:
-        length = np.linalg.norm(phi[int(intercept) :], axis=0)
-        relative = np.divide(errors.lengths[:d], length, out=np.zeros(d), where=length > 0)
-        kept = KeptSums(
-            phi,
-            y_q,
-            rho,
-            between(whole.cells, frame),
-            cells.sizes(n),
-            not cells.by_rows,
-            intercept,
-            max(unit, float(relative.max(initial=0.0))),
-            unit / SMALLEST_EIGENVALUE,
-            float(errors.lengths[d]),
-            errors.whole + 2 * errors.turned,
-            _carriers(phi, whole.least[:d]),
-        )
+        inside = between(whole.cells, frame)
+        sizes, blocks = cells.sizes(n), not cells.by_rows
+        kept = KeptCells.of_sums(phi, y_q, rho, inside, sizes, blocks=blocks, intercept=intercept)
     score = SumScore(objective, E, errors, reversed, whole.least)
     return objective, perturbations, score, kept
-
-
-def _carriers(phi: Array, least: Array) -> Array:
-    """Return bounds of the number of rows in which columns are not zero: |x|² over the least x²."""
-    with np.errstate(divide="ignore", over="ignore"):
-        return np.asarray(np.floor(1.0001 * (np.linalg.norm(phi, axis=0) / least) ** 2))
 
 
 def _range(phi: Array, unit: float, rank: int, *, intercept: bool) -> tuple[Array, Array]:

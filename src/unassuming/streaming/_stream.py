@@ -144,9 +144,7 @@ class StreamingRegion:
         transformations, ties, features = streams(self.seed)
         self._key = draw_key(transformations)
         self._tie_order = draw_tie_order(self.m, "random", ties)
-        self._cells = RowCells(
-            as_cells(cells, self.noise), draw_key(cell_stream(self.seed)), self.noise
-        )
+        self._cells = RowCells(as_cells(cells, self.noise), draw_key(cell_stream()), self.noise)
         self._features = Features(fixed_transformers(estimator, features))
         self._ledger = Ledger(leaf_rows(self.noise))
         self._sample: Any = None  # one row and its features, if there are transformers

@@ -20,7 +20,7 @@ from unassuming._errors import NotAvailable
 from unassuming._frames import as_frame
 from unassuming._rounding import rank_cut
 from unassuming._typing import Array
-from unassuming.cells import divide, fewest_cells
+from unassuming.cells.codes import fewest_cells
 from unassuming.inputs import SingleOptions
 from unassuming.noise import Labels, is_spherical
 from unassuming.objectives import factory_for
@@ -34,19 +34,14 @@ from unassuming.regions.diagnosis._added_features import (
     listed,
     span_of,
 )
-from unassuming.regions.single import FTest, Numbers, hypothesis_test
+from unassuming.regions.single.hypotheses import FTest, hypothesis_test
+from unassuming.regions.single.numbers import Numbers
 
 SIGNIFICANT = 0.05
 """An adjusted p-value of at most this is called a lack of fit."""
 
 _SHOWN = 20
 """Tests that are printed."""
-
-_CELLS, _ROWS_FOR_EACH = 12, 1.6
-"""The largest number of cells, and rows of a cell for each coefficient."""
-
-_SEARCH = 0.95
-"""The level at which cells are searched for: for higher ones the search takes longer."""
 
 MULTIPLICITY = (
     "Each p-value is valid by itself, for every number of rows, if the model and the assumption on "
@@ -284,7 +279,7 @@ class _Enlarged:
         numbers = Numbers(self._with(columns))
         d, k = numbers.problem.objective.d, columns.shape[1]
         g, tau = np.eye(d)[d - k :], np.zeros(k)
-        options = self._options(numbers, g, certified=certified)
+        options = self._options(numbers, certified=certified)
         if k == 1 and not numbers.outcome(g, self.level, options, tau).finite[0]:
             return None
         names = [f"feature {j}" for j in range(k)]
@@ -295,28 +290,11 @@ class _Enlarged:
             return None
         return found.pvalue, not found.caveat
 
-    def _options(self, numbers: Numbers, g: Array, *, certified: bool) -> SingleOptions:
-        """Return options with enough cells for a test of the added coefficients at the level."""
-        evidence = numbers.evidence
-        if evidence.spherical:
-            return SingleOptions()
-        if certified:
-            return SingleOptions(method="halves" if evidence.flips else "palmrt")
-        rows, fewest = evidence.signed(None), fewest_cells(self.level)
-        units = rows.units if evidence.flips else len(rows.y) // 2
-        number = min(_CELLS, int(units / (_ROWS_FOR_EACH * g.shape[1])))
-        number = min(max(number, fewest), units)
-        if not evidence.flips:  # the pairs of rows are found first
-            return SingleOptions(number)
-        made = divide(
-            rows.Phi,
-            rows.coordinates(g),
-            _SEARCH,
-            seed=self.problem.seed,
-            clusters=rows.clusters,
-            cells=number,
-        )
-        return SingleOptions(made.labels[0])
+    def _options(self, numbers: Numbers, *, certified: bool) -> SingleOptions:
+        """Return options for tests of the added coefficients."""
+        if certified and not numbers.evidence.spherical:
+            return SingleOptions(method="halves" if numbers.evidence.flips else "palmrt")
+        return SingleOptions()
 
     def _with(self, columns: Array) -> Problem:
         model = LinearRegression(fit_intercept=self.intercept)

@@ -15,8 +15,8 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming.cells import fewest_cells
-from unassuming.cells.functions import numbers_of_cells
+from unassuming.cells.codes import fewest_cells
+from unassuming.cells.functions.predict import numbers_of_cells
 from unassuming.geometry import order_statistic
 from unassuming.geometry.piecewise import (
     LARGEST_TRIAL,

@@ -1,0 +1,1 @@
+"""The joint region: noise, ranks, objectives, membership and geometry on one factor."""

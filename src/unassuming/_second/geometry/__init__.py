@@ -1,0 +1,1 @@
+"""The shape of the region: where it ends along lines, how far it reaches, whether it ends."""

@@ -1,0 +1,37 @@
+"""What is assumed of the noise: a group of transformations that leave its law unchanged.
+
+Symmetric noise keeps its law when signs are flipped, and iid noise when rows are permuted. The
+residuals of the true candidate are the noise, so transformed copies of them are as likely as the
+residuals themselves, and no statistic can tell which one was observed. This makes the rank of the
+observed one uniform (`unassuming.ranking`, docs/theory.md 2 and 3); nothing else about the noise is
+used, neither moments nor a density.
+"""
+
+from unassuming._second.noise.base import LARGEST_GROUP, Noise
+from unassuming._second.noise.basis import InBasis
+from unassuming._second.noise.labels import Labels
+from unassuming._second.noise.permutations import (
+    Exchangeable,
+    ExchangeableWithin,
+    SymmetricExchangeable,
+)
+from unassuming._second.noise.perturbations import Perturbations, as_noise
+from unassuming._second.noise.quantile import Quantile
+from unassuming._second.noise.rotations import Spherical
+from unassuming._second.noise.signs import BlockSymmetric, Symmetric
+
+__all__ = [
+    "LARGEST_GROUP",
+    "BlockSymmetric",
+    "Exchangeable",
+    "ExchangeableWithin",
+    "InBasis",
+    "Labels",
+    "Noise",
+    "Perturbations",
+    "Quantile",
+    "Spherical",
+    "Symmetric",
+    "SymmetricExchangeable",
+    "as_noise",
+]

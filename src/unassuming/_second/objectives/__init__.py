@@ -1,0 +1,70 @@
+"""What a model minimises, taken apart along its own plus signs: design, loss, penalty."""
+
+from unassuming._second.objectives.base import Design, Objective
+from unassuming._second.objectives.designed import DesignedObjective
+from unassuming._second.objectives.factories import (
+    from_arx,
+    from_elastic_net,
+    from_gaussian_process,
+    from_huber_regressor,
+    from_instrumental_regression,
+    from_kernel_huber,
+    from_kernel_lasso,
+    from_kernel_ridge,
+    from_lasso,
+    from_linear_regression,
+    from_linear_svr,
+    from_logistic_regression,
+    from_lssvc,
+    from_quantile_regressor,
+    from_ridge,
+    from_ridge_classifier,
+    from_svr,
+)
+from unassuming._second.objectives.features import FeatureDesign
+from unassuming._second.objectives.instruments import InstrumentObjective
+from unassuming._second.objectives.kernel import KernelDesign
+from unassuming._second.objectives.penalties import Kinks, Penalty
+from unassuming._second.objectives.registry import (
+    check_objective,
+    factory_for,
+    register_objective,
+    registered_classes,
+)
+from unassuming._second.objectives.score import Score, State
+from unassuming._second.objectives.systems import ArxObjective
+
+__all__ = [
+    "ArxObjective",
+    "Design",
+    "DesignedObjective",
+    "FeatureDesign",
+    "InstrumentObjective",
+    "KernelDesign",
+    "Kinks",
+    "Objective",
+    "Penalty",
+    "Score",
+    "State",
+    "check_objective",
+    "factory_for",
+    "from_arx",
+    "from_elastic_net",
+    "from_gaussian_process",
+    "from_huber_regressor",
+    "from_instrumental_regression",
+    "from_kernel_huber",
+    "from_kernel_lasso",
+    "from_kernel_ridge",
+    "from_lasso",
+    "from_linear_regression",
+    "from_linear_svr",
+    "from_logistic_regression",
+    "from_lssvc",
+    "from_quantile_regressor",
+    "from_ridge",
+    "from_ridge_classifier",
+    "from_svr",
+    "register_objective",
+    "registered_classes",
+]

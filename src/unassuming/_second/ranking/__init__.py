@@ -1,0 +1,22 @@
+"""Why the regions are exact: a rank that is uniform whatever the law of the noise.
+
+The residuals of the true candidate are the noise, so their statistic Z_0 and the statistics Z_1,
+..., Z_{m-1} of transformed residuals (`unassuming.noise`) are exchangeable. With ties broken at
+random, Z_0 therefore takes each of the m ranks with probability 1/m. The region of level 1 - q/m
+collects the candidates with rank at most m - q, and so contains the true one with exactly that
+probability (docs/theory.md 2).
+"""
+
+from unassuming._second.ranking.levels import Level, as_double, as_levels, check_m, level_in_digits
+from unassuming._second.ranking.order import Order
+from unassuming._second.ranking.result import RankTest
+
+__all__ = [
+    "Level",
+    "Order",
+    "RankTest",
+    "as_double",
+    "as_levels",
+    "check_m",
+    "level_in_digits",
+]

@@ -1,0 +1,125 @@
+"""Sign vectors for whole cells: what changes its sign together (docs/theory.md 11.2, 11.3, 11.9).
+
+The statistics of s and -s are the same, so one word of each pair is kept. Up to 16 cells all sign
+vectors are words. 25 to 32 cells take those of the Reed-Muller code RM(2, 5): a group of 2^16 sign
+vectors in which every seven cells see all combinations of signs. Nothing is drawn.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from scipy.linalg import hadamard
+
+from unassuming._typing import Array, IntArray
+from unassuming.noise import POLYNOMIALS
+
+ALL, LEAST_CODED, CODED = 16, 25, 32
+"""All sign vectors for up to 16 cells; the code for 25 to 32; of 17 to 24 the best 16 are used."""
+
+IDENTIFIED = 1e-8
+"""A cell with less than this share of the information about a number does not identify it."""
+
+
+@lru_cache(maxsize=32)
+def words(K: int) -> Array:
+    """Return one sign vector of each pair {s, -s}, the identity first, shape (m, K).
+
+    Examples
+    --------
+    >>> words(3).astype(int).tolist()
+    [[1, 1, 1], [1, -1, 1], [1, 1, -1], [1, -1, -1]]
+    >>> words(32).shape
+    (32768, 32)
+    """
+    if K <= ALL:
+        generators = np.eye(K, dtype=np.intp)[1:]
+    else:
+        assert LEAST_CODED <= K <= CODED
+        x = np.arange(CODED)[:, None] >> np.arange(5) & 1  # linear and quadratic forms over F_2
+        generators = np.array([x[:K, i] * x[:K, j] for i in range(5) for j in range(i + 1)])
+    s = np.ones((1, K))
+    for generator in generators:
+        s = np.concatenate([s, s * (1 - 2 * generator)])
+    s.setflags(write=False)
+    return s
+
+
+def number_of_words(K: int) -> int:
+    """Return m, the number of words of K cells.
+
+    Examples
+    --------
+    >>> number_of_words(6), number_of_words(32)
+    (32, 32768)
+    """
+    return 1 << max(min(K, ALL) - 1, 0)
+
+
+def largest_q(level: float, m: int) -> int:
+    """Return q = floor((1 - level) m), the largest q with 1 - q/m >= level; 0 if m is too small.
+
+    Examples
+    --------
+    >>> largest_q(0.95, 32), largest_q(0.95, 16)
+    (1, 0)
+    """
+    return int((1 - level) * m + 1e-9 * m)
+
+
+def fewest_cells(level: float) -> int:
+    """Return the smallest number of cells with a finite interval of this level.
+
+    Examples
+    --------
+    >>> [fewest_cells(level) for level in (0.9, 0.95, 0.99)]
+    [5, 6, 8]
+    """
+    K = 2
+    while largest_q(level, 1 << (K - 1)) == 0:
+        K += 1
+    return K
+
+
+def in_use(v: Array) -> IntArray:
+    """Return the cells (K,) that identify a number and have words, from their information v (K,).
+
+    Examples
+    --------
+    >>> in_use(np.array([1.0, 0.0, 2.0])), len(in_use(np.arange(1.0, 21.0)))
+    (array([0, 2]), 16)
+    """
+    known = np.flatnonzero(v > IDENTIFIED * v.sum())
+    if ALL < len(known) < LEAST_CODED:
+        known = np.sort(known[np.argsort(-v[known], kind="stable")[:ALL]])
+    return known
+
+
+@lru_cache(maxsize=16)
+def hadamard_words(m: int) -> Array:
+    """Return the rows of the Sylvester-Hadamard matrix of order m = 2^k, the identity first.
+
+    Examples
+    --------
+    >>> hadamard_words(4).astype(int).tolist()
+    [[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]
+    """
+    rows = np.asarray(hadamard(m), dtype=np.float64)
+    rows.setflags(write=False)
+    return rows
+
+
+def powers(m: int, count: int) -> IntArray:
+    """Return 1, α, α², ... (count,) in GF(m), m = 4, 8, ..., 2,048: every m - 1 differ.
+
+    Examples
+    --------
+    >>> powers(8, 9).tolist()
+    [1, 2, 4, 3, 6, 7, 5, 1, 2]
+    """
+    cycle = [1]
+    for _ in range(m - 2):
+        double = cycle[-1] << 1
+        cycle.append(double ^ POLYNOMIALS[m] if double >= m else double)
+    return np.resize(np.array(cycle, dtype=np.intp), count)

@@ -1,0 +1,234 @@
+"""The division of the rows into cells: a function of the design (docs/theory.md 11.3).
+
+Rows, or units of rows, are dealt into K cells in the order of their leverage. Then every two cells
+in turn exchange the two atoms that help most: first by a proxy that costs one matrix product for
+all exchanges, and where this is not enough by the information itself. All numbers, and all pairs of
+cells that have none in common, go at once. Decisions that tie in exact arithmetic are settled by
+the places of the atoms, not by rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from unassuming._typing import Array, IntArray
+from unassuming.cells.estimates import Atoms
+from unassuming.noise import hashed
+
+SWEEPS = 12
+_GAIN = 0.01  # a sweep that gains less is the last
+_LEADING, _LEADING_A_COLUMN = 1000, 40  # so many leading atoms are exchanged
+_TILT, _OTHER = 1e-9, 1.7  # settles ties, unlike in the two cells
+_RIDGE, _LEAST = 1e-6, 1e-9
+_BATCH = 10**7
+
+
+def order_of(values: Array, key: int = 0, blocks: IntArray | None = None) -> IntArray:
+    """Return the positions in descending order of values, rounded to 1e-9 of their mean size.
+
+    Ties are broken by a pseudo-random permutation that the key fixes, never by the position: rows
+    may be sorted by y. With blocks the positions of each block follow one another.
+    """
+    scale = float(np.abs(values).mean())
+    rounded = np.round(values / scale, 9) if scale > 0 else values
+    keys = [hashed(np.arange(len(values)), key), -rounded]
+    return np.asarray(np.lexsort(keys if blocks is None else [*keys, blocks]), dtype=np.intp)
+
+
+def deal(order: IntArray, K: int) -> IntArray:
+    """Return the atoms (K, s) of cells to which they were dealt back and forth; N is nobody.
+
+    Examples
+    --------
+    >>> deal(np.arange(5), 2)
+    array([[0, 3, 4],
+           [1, 2, 5]])
+    """
+    N = len(order)
+    s = -(-N // K)
+    rounds = np.append(order, np.full(s * K - N, N, dtype=np.intp)).reshape(s, K)
+    rounds[1::2] = rounds[1::2, ::-1].copy()
+    return np.ascontiguousarray(rounds.T)
+
+
+class Leading:
+    """The leading atoms of dealt cells, which are exchanged, and the rest of each cell."""
+
+    def __init__(self, atoms: Atoms, dealt: IntArray) -> None:
+        (K, places), (N, k, r) = dealt.shape, atoms.L.shape
+        s = min(places, -(-max(_LEADING, _LEADING_A_COLUMN * r) // K))
+        self.tail = dealt[:, s:]
+        self.atoms = np.sort(dealt[:, :s][dealt[:, :s] < N])
+        self.N = N
+        self.places = np.searchsorted(self.atoms, dealt[:, :s])  # nobody comes after all others
+        self.L = np.concatenate([atoms.L[self.atoms], np.zeros((1, k, r))])
+        self.rest = atoms.products(self.tail) if self.tail.size else np.zeros((K, r, r))
+        self.behind = (self.tail < N).sum(axis=1)
+
+    def all(self, places: IntArray) -> IntArray:
+        """Return the atoms (K, s) of whole cells with these leading ones."""
+        return np.hstack([np.append(self.atoms, self.N)[places], self.tail])
+
+    def numbers_at_once(self) -> int:
+        """Return for how many numbers all exchanges fit into memory."""
+        cost = self.places.size * self.places.shape[1] + self.L[:, 0].size
+        return max(1, int(_BATCH // cost))
+
+
+def _rounds(K: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield disjoint pairs of cells, so that every two meet once: a round robin."""
+    ring = np.arange(K + K % 2)
+    half = len(ring) // 2
+    for _ in range(len(ring) - 1):
+        a, b = ring[:half], ring[half:][::-1]
+        both = (a < K) & (b < K)
+        yield a[both], b[both]
+        ring = np.concatenate([ring[:1], ring[-1:], ring[1:-1]])
+
+
+def swap(leading: Leading, U: Array) -> IntArray:
+    """Return places (c, K, s) that balance f_j = L_jᵀL_j u minus its mean for numbers U (c, r)."""
+    L, N = leading.L, leading.N
+    f = np.einsum("jkr,cjk->cjr", L, np.einsum("jkr,cr->cjk", L, U))
+    f[:, :-1] -= U[:, None] / N  # the mean over all atoms; f of nobody is 0
+    S = np.einsum("brs,cs->cbr", leading.rest, U) - leading.behind[:, None] * U[:, None] / N
+    return balance(np.repeat(leading.places[None], len(U), axis=0), f, S)
+
+
+def balance(places: IntArray, f: Array, S: Array) -> IntArray:
+    """Return places (c, K, s) after exchanges that lower Σ_b ‖S_b‖², for each of c numbers.
+
+    S_b is the sum of f (c, N + 1, p) over the cell, of which ``S`` (c, K, p) belongs to atoms that
+    stay. Exchanging i (cell a) for j (cell b) changes Σ_b ‖S_b‖² by 2(‖g‖² - gᵀ(S_a - S_b)), with
+    g = f_i - f_j.
+    """
+    places = places.copy()
+    c, K, s = places.shape
+    S = S + f[np.arange(c)[:, None, None], places].sum(axis=2)
+    least = _TILT / f.shape[1] ** 2
+    tilt = least * np.arange(s) / s
+    live, loss = np.arange(c), np.full(c, np.inf)
+    for _ in range(SWEEPS):
+        lost = K * np.square(S[live]).sum(axis=(1, 2))  # about the share of the information
+        go_on = (loss[live] - lost > _GAIN) & (lost > _GAIN)
+        loss[live] = lost
+        live = live[go_on]
+        if not live.size:
+            break
+        n, every = live[:, None], np.arange(len(live))[:, None]
+        for a, b in _rounds(K):
+            A, B = f[n[:, :, None], places[n, a]], f[n[:, :, None], places[n, b]]
+            D, pair = (S[n, a] - S[n, b])[:, :, None], np.arange(len(a))[None]
+            cost = A @ B.swapaxes(2, 3)
+            cost *= -2
+            cost += ((A * (A - D)).sum(axis=-1) + tilt)[..., None]
+            cost += ((B * (B + D)).sum(axis=-1) + _OTHER * tilt)[..., None, :]
+            i, j = np.divmod(cost.reshape(len(live), len(a), -1).argmin(axis=-1), s)
+            good = cost[every, pair, i, j] < -4 * least
+            x, y = places[n, a, i], places[n, b, j]
+            places[n, a, i], places[n, b, j] = np.where(good, y, x), np.where(good, x, y)
+            g = np.where(good[..., None], f[n, x] - f[n, y], 0.0)
+            S[n, a] -= g
+            S[n, b] += g
+    return places
+
+
+def exchange(leading: Leading, U: Array, places: IntArray) -> IntArray:
+    """Return places (c, K, s) after exchanges by the exact information: Σ_b √v_b grows."""
+    (c, K, s), L = places.shape, leading.L
+    places = places.copy()
+    ridge = _RIDGE * np.eye(L.shape[2])
+    tilt = _TILT * (np.arange(s)[:, None] + _OTHER * np.arange(s)) / s
+    live, reached = np.arange(c), np.zeros(c)
+    for _ in range(SWEEPS):
+        rows = L[places[live]].reshape(len(live), K, -1, L.shape[2])
+        G = rows.swapaxes(2, 3) @ rows + leading.rest + ridge
+        inverse = np.linalg.inv(G)
+        Iu = np.einsum("cbrs,cs->cbr", inverse, U[live])
+        total = _root(np.einsum("cbr,cr->cb", Iu, U[live])).sum(axis=1)
+        go_on = total > reached[live] * (1 + _GAIN)
+        reached[live] = total
+        live, G, inverse = live[go_on], G[go_on], inverse[go_on]
+        if not live.size:
+            break
+        n, every = live[:, None], np.arange(len(live))[:, None]
+        for a, b in _rounds(K):
+            A, B = L[places[n, a]], L[places[n, b]]
+            old_a, gain_a = _exchanged(G[:, a], inverse[:, a], A, B, U[live], by_row=True)
+            old_b, gain_b = _exchanged(G[:, b], inverse[:, b], B, A, U[live], by_row=False)
+            score = gain_a
+            score += gain_b
+            score -= tilt
+            pair = np.arange(len(a))[None]
+            i, j = np.divmod(score.reshape(len(live), len(a), -1).argmax(axis=-1), s)
+            now = old_a + old_b
+            m, p = np.nonzero(score[every, pair, i, j] > now * (1 + 1e-7))
+            at, i, j = live[m], i[m, p], j[m, p]
+            x, y = places[at, a[p], i], places[at, b[p], j]
+            places[at, a[p], i], places[at, b[p], j] = y, x
+            for cell, new, old in ((a[p], y, x), (b[p], x, y)):
+                G[m, cell], inverse[m, cell] = _moved(G[m, cell], inverse[m, cell], L[new], L[old])
+    return places
+
+
+def _moved(G: Array, inverse: Array, new: Array, old: Array) -> tuple[Array, Array]:
+    """Return G (M, r, r) and its inverse after atoms ``new`` (M, k, r) came for ``old`` ones."""
+    G = G + new.swapaxes(1, 2) @ new - old.swapaxes(1, 2) @ old
+    if new.shape[1] > 1:
+        return G, np.asarray(np.linalg.inv(G))
+    for rows, sign in ((new, 1.0), (old, -1.0)):  # first what comes: this loses no digits
+        z = (rows @ inverse)[:, 0]
+        scale = sign / (1 + sign * (z * rows[:, 0]).sum(axis=1))
+        inverse = inverse - (z * scale[:, None])[:, :, None] * z[:, None]
+    return G, inverse
+
+
+def _root(variance: Array) -> Array:
+    """Return 1/√ of variances, in place."""
+    np.maximum(variance, _LEAST, out=variance)
+    np.sqrt(variance, out=variance)
+    return np.reciprocal(variance, out=variance)
+
+
+def _exchanged(
+    G: Array, inverse: Array, out: Array, into: Array, U: Array, *, by_row: bool
+) -> tuple[Array, Array]:
+    """Return √v_b now (c, p), and after each exchange of atoms (c, p, s, s), 11.3 step 4.
+
+    ``out`` (c, p, s, k, r) leave cells with the products G (c, p, r, r), ``into`` enter them. Those
+    that leave are the rows of the result, or its columns.
+    """
+    u = U[:, None]
+    Iu = np.einsum("cprs,cs->cpr", inverse, U)
+    variance = (Iu * u).sum(axis=-1)
+    if out.shape[3] > 1:
+        left, entered = (part.swapaxes(3, 4) @ part for part in (out, into))
+        G = G[:, :, None, None] - left[:, :, :, None] + entered[:, :, None]
+        u = U[:, None, None, None]
+        solved = np.linalg.solve(G, np.broadcast_to(u[..., None], (*G.shape[:-1], 1)))
+        after = (solved[..., 0] * u).sum(axis=-1)
+        return _root(variance), _root(after if by_row else after.swapaxes(2, 3).copy())
+    out, into = out[..., 0, :], into[..., 0, :]
+    out_I = out @ inverse
+    left = 1 / np.maximum(1 - (out_I * out).sum(axis=-1), _LEAST)
+    h = 1 + np.einsum("cpsr,cpsr->cps", into @ inverse, into)
+    g_out, g_into = (part @ Iu[..., None] for part in (out, into))
+    g_out, g_into = g_out[..., 0], g_into[..., 0]
+    reduced = variance[..., None] + g_out**2 * left
+    t = out_I @ into.swapaxes(2, 3) if by_row else into @ out_I.swapaxes(2, 3)
+    o, i = (
+        (np.s_[..., None], np.s_[..., None, :])
+        if by_row
+        else (np.s_[..., None, :], np.s_[..., None])
+    )
+    scaled = t * left[o]
+    top = scaled * g_out[o]
+    top += g_into[i]
+    top *= top
+    t *= scaled
+    t += h[i]
+    top /= t
+    np.subtract(reduced[o], top, out=top)
+    return _root(variance), _root(top)

@@ -1,0 +1,275 @@
+"""The half-width of intervals and bands of a function, predicted before y is seen (11.5, 11.8).
+
+The data are functions of norm B/2, since a function of norm zero would not show what the norm bound
+costs, plus Gaussian noise of the working scale. Both come from a fixed key. The number of cells K
+and the smoothing μ are chosen by the mean half-width: a wrong noise scale costs some width, never
+coverage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import final
+
+import numpy as np
+from scipy.linalg import svd
+
+from unassuming._batches import rows_that_fit, slices
+from unassuming._numerics import CUT, EPS
+from unassuming._typing import Array, IntArray
+from unassuming.cells.balanced import balanced_labels
+from unassuming.cells.choose import width_factor
+from unassuming.cells.codes import largest_q, words
+from unassuming.cells.functions.errors import Assumed, Errors
+from unassuming.cells.functions.kriging import Kriging, System, Wanted
+from unassuming.cells.functions.theorem import BandSizes, alike, function_band, part_bias
+
+SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
+"""Candidates for μ, in units of σ²/B²."""
+_FINER = (3.0, 1 / 3.0)
+"""What the best smoothing of a band is multiplied by, at last."""
+_DRAWS, _BAND_DRAWS, _WORDS, _KEY = 24, 12, 127, 118
+_LEADING = 16
+"""Eigenvectors of the kernel matrix that are balanced over the cells."""
+_MOST = 48
+"""Functionals that the choice of a band looks at."""
+_BATCH = 2**25
+NUMBERS, BALANCED = (5, 6, 7, 8, 10, 12, 16), (2, 4, 8, 16, 32, 64, 128)
+"""Numbers of cells: one at a time, and of a simultaneous band."""
+
+
+def numbers_of_cells(level: float, units: int, *, simultaneous: bool = False) -> list[int]:
+    """Return the numbers of cells that are compared; none if a band has too few rows or blocks.
+
+    Examples
+    --------
+    >>> numbers_of_cells(0.9, 100), numbers_of_cells(0.9, 100, simultaneous=True)
+    ([5, 6, 7, 8, 10, 12], [16, 32, 64])
+    """
+    if simultaneous:
+        enough = [K for K in BALANCED if largest_q(level, K)][:3]
+        return [K for K in enough if units >= K]
+    enough = [K for K in NUMBERS if largest_q(level, 1 << (K - 1))] or [NUMBERS[-1]]
+    return [K for K in enough[:6] if units >= K] or [min(units, enough[0])]
+
+
+def leading(system: System) -> Array:
+    """Return an orthonormal basis of the free features and the leading eigenvectors, (n, r)."""
+    root = np.sqrt(system.weight)[:, None]
+    U, s, _ = svd(root * system.features, full_matrices=False)
+    trend = root * system.trend
+    size = np.linalg.norm(trend, axis=0)
+    trend = trend / np.where(size > 0, size, 1.0)
+    some = min(_LEADING, int((s > CUT * s.max(initial=0.0)).sum()))
+    both, d, _ = svd(np.column_stack([trend, U[:, :some]]), full_matrices=False)
+    return np.asarray(both[:, d > CUT * d.max(initial=0.0)])
+
+
+def interleaved(
+    system: System, K: int, *, ordered: bool = False, units: IntArray | None = None
+) -> IntArray:
+    """Return the cell of each row (n,): each cell has to see the whole function.
+
+    Rows that are ``ordered`` by a single input column take turns. Otherwise the second moments of
+    the leading eigenvectors are balanced, with the rows of a unit (n,) together.
+    """
+    if ordered and units is None:
+        return np.arange(system.n, dtype=np.intp) % K
+    return balanced_labels(leading(system), K, units)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MadeUp:
+    """D functions of norm B/2: their values at the rows (D, n), and the functionals (D, N)."""
+
+    at_rows: Array
+    wanted: Array
+
+    @classmethod
+    def of(cls, system: System, wanted: Wanted, assumed: Assumed, D: int) -> MadeUp:
+        """Return Σ c_j k(x_j, ·) with random c, always the same, without free features."""
+        rng = np.random.default_rng([_KEY, system.n])
+        theta = assumed.norm_bound / 2 * unit_functions(system, rng, D)
+        return cls(theta @ system.features.T, theta @ wanted.features.T)
+
+    def shifts(self, a: Array, kriging: Kriging, where: slice | IntArray) -> Array:
+        """Return the biases of estimates of some functionals with weights a (N, n): (D, N, K)."""
+        return kriging.sums(a, self.at_rows) - self.wanted[:, where, None]
+
+
+def unit_functions(system: System, rng: np.random.Generator, D: int) -> Array:
+    """Return random functions Σ c_j k(x_j, ·) of norm 1 in the coordinates of the rows, (D, r)."""
+    theta = rng.standard_normal((D, system.n)) @ system.features
+    size = np.linalg.norm(theta, axis=1, keepdims=True)
+    return np.asarray(theta / np.where(size > 0, size, 1.0))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The division, the smoothing and the predicted half-width of each of N functionals.
+
+    Half-widths are infinite, or those of the norm bound alone, if too few cells identify it.
+    """
+
+    which: IntArray
+    mu: Array
+    half_width: Array
+
+
+def smoothings(system: System, assumed: Assumed) -> list[float]:
+    """Return the candidates for μ: shares of σ²/B², above the rounding errors of the kernel."""
+    if not assumed.norm_bound:
+        return [1.0]  # every feature is free: plain least squares
+    least = 16 * system.n * EPS * system.longest**2 * float(system.weight.max())
+    ratio = (assumed.noise_scale / assumed.norm_bound) ** 2
+    return sorted({max(share * ratio, least) for share in SMOOTHING})
+
+
+def choose(
+    system: System, wanted: Wanted, divisions: Sequence[Kriging], assumed: Assumed, level: float
+) -> Choice:
+    """Choose a division and a smoothing for each functional, by its predicted half-width."""
+    N, mus = len(wanted), smoothings(system, assumed)
+    made_up = MadeUp.of(system, wanted, assumed, _DRAWS)
+    best = Choice(np.zeros(N, dtype=np.intp), np.full(N, mus[0]), np.full(N, np.inf))
+
+    def compare(index: int, mu: float, where: IntArray) -> None:
+        kriging = divisions[index]
+        for part in slices(len(where), rows_that_fit(_BATCH, 4 * _wide(kriging))):
+            rows = where[part]
+            a, known = kriging.weights(wanted.part(rows), mu)
+            errors = Errors.of(wanted.part(rows), kriging, a, known)
+            width = pointwise_half_width(errors, assumed, level, made_up.shifts(a, kriging, rows))
+            better = width < best.half_width[rows]
+            best.half_width[rows[better]] = width[better]
+            best.which[rows[better]], best.mu[rows[better]] = index, mu
+
+    # The smoothing for one number of cells, then the number of cells, then the smoothing again.
+    middle = len(divisions) // 2
+    others = [index for index in range(len(divisions)) if index != middle]
+    for mu in mus:
+        compare(middle, mu, np.arange(N))
+    first = best.mu.copy()
+    for index in others:
+        for mu in mus:
+            compare(index, mu, np.flatnonzero(first == mu))
+    cells = best.which.copy()
+    for index in others:
+        for mu in mus:
+            compare(index, mu, np.flatnonzero((cells == index) & (first != mu)))
+    return Choice(best.which, best.mu, np.minimum(best.half_width, assumed.limit(wanted.norm)))
+
+
+def _wide(kriging: Kriging) -> int:
+    """Return how many numbers each functional takes."""
+    r = int(kriging.system.features.shape[1])
+    return 2 * kriging.system.n + kriging.K * (r + kriging.K + _DRAWS)
+
+
+def pointwise_half_width(errors: Errors, assumed: Assumed, level: float, shifts: Array) -> Array:
+    """Return the mean half-width of the interval of each functional (N,).
+
+    ``shifts`` (D, N, K) are biases of D <= 24 functions; each meets one draw of the noise. For
+    equal cells without a bias the mean is known, and the draws are scaled so that they give it.
+    """
+    width, D = np.full(len(errors.H), np.inf), len(shifts)
+    used = errors.weights(assumed) > 0
+    for rows, some, w in alike(errors, assumed, _WORDS):
+        K = w.shape[1]
+        flipped, q = _prediction_words(K, level)
+        if q:
+            u = _correction(K, level, D) * _draws(K)[:D, None] * assumed.noise_scale
+            u = u * np.sqrt(some.noise) + shifts[:, rows][:, used[rows]].reshape(D, len(rows), K)
+            bias = [part_bias(w, some, assumed, part) for part in (flipped, 1 - flipped)]
+            width[rows] = _mean_half_width(u, w, bias, flipped, q)
+    return width
+
+
+def _mean_half_width(u: Array, w: Array, bias: list[Array], flipped: Array, q: int) -> Array:
+    """Return the mean half-widths for estimates (D, N, K) and biases of both parts (N, S): (N,)."""
+    one, two = w @ flipped.T, w @ (1 - flipped.T)
+    total = np.zeros(len(w))
+    for draw in u:
+        a, b = (w * draw) @ flipped.T / one, (w * draw) @ (1 - flipped.T) / two
+        high = np.partition(-np.maximum(a + bias[0], b + bias[1]), q - 1, axis=1)[:, q - 1]
+        total -= high + np.partition(np.minimum(a - bias[0], b - bias[1]), q - 1, axis=1)[:, q - 1]
+    return np.asarray(total / (2 * len(u)))
+
+
+@lru_cache(maxsize=64)
+def _prediction_words(K: int, level: float) -> tuple[Array, int]:
+    """Return the cells that at most 127 words flip, 1 or 0, and q; 0 if the level is too high."""
+    flipped = (1 - words(K)[1:]) / 2
+    if not largest_q(level, len(flipped) + 1):
+        return flipped, 0
+    if len(flipped) > _WORDS:
+        part = np.random.default_rng(_KEY).choice(len(flipped), _WORDS, replace=False)
+        flipped = flipped[np.sort(part)]
+    return flipped, max(1, largest_q(level, len(flipped) + 1))
+
+
+@lru_cache(maxsize=32)
+def _draws(K: int) -> Array:
+    return np.random.default_rng([_KEY, K]).standard_normal((_DRAWS, K))
+
+
+@lru_cache(maxsize=128)
+def _correction(K: int, level: float, D: int) -> float:
+    """Return the mean half-width of equal cells over that in the first D draws."""
+    flipped, q = _prediction_words(K, level)
+    none = [np.zeros((1, len(flipped)))] * 2
+    mean = _mean_half_width(_draws(K)[:D, None], np.ones((1, K)), none, flipped, q)
+    return float(width_factor(K, level) / np.sqrt(K) / mean[0])
+
+
+def looked_at(N: int) -> IntArray:
+    """Return which of N functionals the choice of a band looks at."""
+    return np.unique(np.linspace(0, N - 1, _MOST).astype(np.intp))
+
+
+def choose_band(
+    system: System, wanted: Wanted, divisions: Sequence[Kriging], assumed: Assumed, level: float
+) -> Choice:
+    """Choose one division and smoothing for all functionals, by their median half-width.
+
+    Half-widths are those of the functionals that were looked at.
+    """
+    some, mus = wanted.part(looked_at(len(wanted))), smoothings(system, assumed)
+    values = MadeUp.of(system, some, assumed, _BAND_DRAWS).at_rows
+    noise = np.random.default_rng([_KEY, system.n]).standard_normal(values.shape)
+    y = values + assumed.noise_scale * noise / np.sqrt(system.weight)
+
+    def at(index: int, mu: float) -> tuple[float, int, float, Array]:
+        width = band_half_width(divisions[index], some, mu, assumed, level, y)
+        return float(np.median(width)), index, mu, width
+
+    found = [at(index, mu) for index in range(len(divisions)) for mu in mus]
+    best = min(found, key=_first)
+    if len(mus) > 1 and np.isfinite(best[0]):
+        for factor in _FINER:
+            best = min(best, at(best[1], max(best[2] * factor, mus[0])), key=_first)
+    _, index, mu, width = best
+    N = len(some)
+    if np.isfinite(width).all():
+        width = np.minimum(width, assumed.limit(some.norm))
+    return Choice(np.full(N, index, dtype=np.intp), np.full(N, mu), width)
+
+
+def _first(found: tuple[float, int, float, Array]) -> float:
+    return found[0]
+
+
+def band_half_width(
+    kriging: Kriging, wanted: Wanted, mu: float, assumed: Assumed, level: float, y: Array
+) -> Array:
+    """Return the mean half-widths of the band for made-up outputs y (D, n): (N,)."""
+    a, known = kriging.weights(wanted, mu)
+    if not largest_q(level, kriging.K) or not known.all():
+        return np.full(len(wanted), np.inf)
+    sizes = BandSizes.of(Errors.of(wanted, kriging, a, known), assumed)
+    bands = [function_band(u, sizes, level).half_width for u in kriging.sums(a, y)]
+    return np.asarray(np.mean(bands, axis=0))

@@ -1,0 +1,131 @@
+"""Several numbers at once: the rank of a vector of functionals (docs/theory.md 11.2).
+
+The numbers are τ = Cθ with k rows in C, so that θ = C⁺τ + Nγ. In cell b let X̃_b be the k columns
+of τ after least squares on those of γ. Then u_b = X̃_bᵀ(y_b - X_bτ) changes its sign with the noise
+of the cell at the true τ. So the statistics ‖V^(-1/2) Σ_b s_b u_b‖² are exchangeable, with
+V = Σ_b V_b and V_b = X̃_bᵀX̃_b. A cell that identifies a part of the numbers contributes that part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.linalg import null_space
+
+from unassuming._numerics import CUT
+from unassuming._typing import Array, IntArray
+from unassuming.cells.balanced import balanced_places
+from unassuming.cells.choose import Division, divide, numbers_of_cells, width_factor
+from unassuming.cells.codes import fewest_cells, in_use, words
+from unassuming.cells.estimates import Atoms
+
+_FREE = 1e-9
+"""Directions with less information in a cell, of one in all rows, are not identified there."""
+_TIED = 1e-10
+"""Statistics that differ by less, as a share of the lengths they are made of, are equal."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Several:
+    """What B cells say about k numbers: V_b (B, k, k), and X̃_bᵀ times T columns (B, k, T)."""
+
+    V: Array
+    u: Array
+
+    @classmethod
+    def of(cls, G: Array, h: Array, C: Array) -> Several:
+        """Eliminate the other coefficients from products of cells: G (K, r, r) and h (K, r, T).
+
+        ``C`` (k, r) has independent rows. The coordinates are such that the sum of G is about I.
+        """
+        P, N = np.linalg.pinv(C), null_space(C)
+        lam, W = np.linalg.eigh(N.T @ G @ N)
+        inverse = np.where(lam > _FREE, 1 / np.where(lam > _FREE, lam, 1.0), 0.0)
+        cross = P.T @ G @ N @ W
+        V = P.T @ G @ P - (cross * inverse[:, None]) @ cross.swapaxes(1, 2)
+        u = P.T @ h - (cross * inverse[:, None]) @ (W.swapaxes(1, 2) @ N.T @ h)
+        lam, W = np.linalg.eigh(V)
+        seen = lam > _FREE * np.square(P).sum()
+        keep = (W * seen[:, None]) @ W.swapaxes(1, 2)  # onto what the cell identifies
+        size = np.linalg.norm(P) * np.linalg.norm(h, axis=1, keepdims=True)
+        u = keep @ np.where(np.abs(u) > CUT * size, u, 0.0)
+        V = (W * np.where(seen, lam, 0.0)[:, None]) @ W.swapaxes(1, 2)
+        total = V.sum(axis=0)
+        share = np.einsum("bij,ji->b", V, np.linalg.pinv(total)) if V.any() else np.zeros(len(V))
+        used: IntArray = in_use(share)
+        return cls(V[used], u[used])
+
+    @property
+    def whole(self) -> bool:
+        """Whether the cells together identify all the numbers."""
+        values = np.linalg.eigvalsh(self.V.sum(axis=0))
+        return bool(len(self.V) and values[0] > _FREE * values[-1])
+
+    def kept(self, C: Array) -> float:
+        """Return the mean share that the cells keep of the information of all rows, (CCᵀ)⁻¹."""
+        return float(np.trace(C @ C.T @ self.V.sum(axis=0)) / len(C))
+
+    def at(self, tau: Array) -> Array:
+        """Return V^(-1/2)u_b for the first column and hypothetical values τ (k,): (B, k)."""
+        return self.whitened(self.u[..., 0] - self.V @ tau)
+
+    def whitened(self, u: Array) -> Array:
+        """Return V^(-1/2)u_b for vectors (B, k, ...)."""
+        lam, W = np.linalg.eigh(self.V.sum(axis=0))
+        root = np.where(lam > _FREE * lam[-1], 1 / np.sqrt(np.maximum(lam, 1e-300)), 0.0)
+        return np.asarray(np.einsum("ij,bj...->bi...", (W * root) @ W.T, u))
+
+
+def joint_rank(z: Array) -> tuple[int, Array]:
+    """Return the rank of Z_0 = ‖Σ_b z_b‖² among the ‖Σ_b s_b z_b‖², z (B, k), and all of them.
+
+    Ties count in favour of the hypothesis.
+
+    Examples
+    --------
+    >>> joint_rank(np.array([[1.0], [2.0], [3.0], [4.0]]))[0]
+    8
+    """
+    flipped = (1 - words(len(z))[1:]) / 2
+    total, change = z.sum(axis=0), -2 * flipped @ z
+    gap = np.einsum("sk,sk->s", change, change + 2 * total)  # Z_s - Z_0
+    size = np.linalg.norm(change, axis=1) + np.linalg.norm(change + 2 * total, axis=1)
+    before = gap < -_TIED * np.linalg.norm(z, axis=1).sum() * size
+    statistics = np.square(np.vstack([0 * total, change]) + total).sum(axis=1)
+    return 1 + int(before.sum()), statistics
+
+
+def division(atoms: Atoms, C: Array, level: float, cells: int | None = None) -> Division:
+    """Return the cells for functionals C (k, r), by the width predicted for one number.
+
+    Fewer cells than for an interval are tried as well: halves do not take their place here.
+    """
+    k, (N, each, r) = len(C), atoms.L.shape
+    U = np.linalg.qr(C.T)[0].T
+    best = divide(atoms, U, level, cells)[0] if k == 1 else Division(None, np.inf)
+    if np.isfinite(best.width) or (k == 1 and cells is not None):
+        return best
+    few = set(range(fewest_cells(level), 8))
+    usual = set(numbers_of_cells(N, N * each, r)) if k > 1 else set()
+    for K in [cells] if cells is not None else sorted({K for K in few if K <= N} | usual):
+        if k == 1:
+            best = min(best, divide(atoms, U, level, K)[0], key=_width)
+            continue
+        places = balanced_places(atoms, K, U)
+        best = min(best, Division(places, predicted(atoms.products(places), C, level)), key=_width)
+    return best
+
+
+def predicted(G: Array, C: Array, level: float) -> float:
+    """Return the predicted width of cells with products G (K, r, r), as for one number."""
+    found = Several.of(G, np.zeros((*G.shape[:2], 1)), C)
+    if len(found.V) < 2 or not found.whole:
+        return np.inf
+    return width_factor(len(found.V), level) / float(np.sqrt(found.kept(C)))
+
+
+def _width(one: Division) -> float:
+    return one.width

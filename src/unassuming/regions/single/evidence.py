@@ -1,0 +1,241 @@
+"""What single numbers are computed from: rows, or pairs of rows, whose noise changes its sign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import final
+
+import numpy as np
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array, IntArray
+from unassuming._words import joined
+from unassuming.cells.estimates import Coordinates, KeptCells, Sample
+from unassuming.cells.pairs import centred_in_blocks, opposite_pairs
+from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
+from unassuming.objectives import Design, LogisticObjective, in_basis
+from unassuming.regions._problem import Problem
+from unassuming.regions._sizes import require_moderate
+
+_COLLECT = (
+    "make it with StreamingRegion(..., cells=32) if the signs of its noise may change, or build "
+    "the region in memory with ua.confidence_region(estimator, X, y)."
+)
+_NEED = "intervals and tests of one number at a time need"
+_AT_ONCE = "Use region.interval(simultaneous=True) or region.band(X), which hold for all at once."
+_WITHOUT = "Use unassuming region without --pointwise: its bounds hold at once."
+_LOGISTIC = (
+    "Use region.test(coefficients) for a hypothesis about all of them, or RidgeClassifier(), whose "
+    "interval() is finite with few columns."
+)
+_KERNEL = (
+    f"{_NEED} a model with features: a kernel model has as many coefficients as rows, and no cell "
+    "of rows determines a value."
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The rows of a region, or cells of a stream, and what the noise class declares about them.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    Phi, y : arrays of shapes (n, d) and (n,)
+        Of a stream: fewer rows with the same inner products.
+    weight : array of shape (n,), or None
+        Sample weights.
+    signs : integer array of shape (n,), or None
+        The unit of each row that may change its sign.
+    swaps : integer array of shape (n,), or None
+        The block of each row within which rows may be swapped.
+    spherical : bool
+        Whether rotations leave the law of the noise unchanged.
+    intercept : bool
+        Whether the first column is an intercept, in these rows too.
+    kept : KeptCells or None
+        The cells that a stream has collected; its noise may change signs in them.
+    rotated : bool
+        Whether the rows are coordinates in another basis.
+    turn : callable
+        From a column with one number for each row of the objective to one for each row here.
+    """
+
+    n: int
+    Phi: Array
+    y: Array
+    weight: Array | None
+    signs: IntArray | None
+    swaps: IntArray | None
+    spherical: bool
+    intercept: bool = False
+    kept: KeptCells | None = None
+    rotated: bool = False
+    turn: Callable[[Array], Array] = np.asarray
+
+    @classmethod
+    def of(cls, problem: Problem) -> Evidence:
+        """Collect them, or refuse a model or a noise class for which there is no answer."""
+        objective = problem.objective
+        if problem.classes is not None:
+            need = (
+                f"{_NEED} a regression: labels are not a linear function of the coefficients plus "
+                "noise."
+            )
+            python = _LOGISTIC if isinstance(objective, LogisticObjective) else _AT_ONCE
+            raise NotAvailable(f"{need} {python}", f"{need} {_WITHOUT}")
+        if objective.quantile is not None:
+            need = (
+                f"{_NEED} a model of the mean: for regression quantiles only joint regions are "
+                "known."
+            )
+            raise NotAvailable(f"{need} {_AT_ONCE}", f"{need} {_WITHOUT}")
+        if objective.endogenous:
+            names = joined(objective.names[j] for j in objective.endogenous)
+            raise NotAvailable(
+                "least squares in cells needs columns that do not depend on the noise, and "
+                f"{names} may depend on it. Use region.interval(simultaneous=True), whose bounds "
+                "hold at once, or ask for the endogenous column alone: region.summary()."
+            )
+        design = problem.design("one number at a time")
+        if design.dual:
+            raise NotAvailable(
+                f"{_KERNEL} Use region.band(X, norm_bound=B, simultaneous=False) for intervals and "
+                "hypothesis(ua.functionals.value(X), norm_bound=B) for a test, or a pipeline "
+                "such as make_pipeline(Nystroem(n_components=10), Ridge()).",
+                f"{_KERNEL} Add --norm-bound B, or use --model spline.",
+            )
+        if problem.cells is not None:
+            matrix, y = design.matrix, objective.y
+            require_moderate(_NEED, matrix, y, design.names)
+            return cls(problem.n, matrix, y, None, None, None, spherical=False, kept=problem.cells)
+        return cls.of_rows(problem, design)
+
+    @classmethod
+    def of_rows(cls, problem: Problem, design: Design) -> Evidence:
+        """Collect the rows of a design that does not depend on the noise; refuse other noise."""
+        n, y = problem.n, problem.objective.y
+        turn: Callable[[Array], Array] = np.asarray
+        Q, noise = problem.left_to_rotate
+        if Q is not None:  # the loss does not allow to rotate the model
+            turned, turn = design.in_basis(Q), partial(_rotated, Q)
+            assert turned is not None
+            design, y = turned, turn(y)
+        require_moderate(_NEED, design.matrix, y, design.names)
+        data = problem.data("intervals and tests of one number at a time need cells or", _COLLECT)
+        found = cls(
+            n,
+            design.matrix,
+            y,
+            data.weight,
+            sign_units_of(noise, n),
+            swap_blocks_of(noise, n),
+            is_spherical(noise),
+            design.intercept and bool((design.one == 1).all()),
+            rotated=problem.rotated,
+            turn=turn,
+        )
+        if found.signs is None and found.swaps is None and not found.spherical:
+            raise NotAvailable(
+                f"{_NEED} noise whose signs may change or whose rows may be swapped, and "
+                f"{noise!r} declares neither. Use 'symmetric', "
+                "ua.noise.BlockSymmetric(blocks), 'exchangeable' or 'spherical', or define "
+                "sign_units(n) or swap_blocks(n) in the class if the assumption allows it."
+            )
+        return found
+
+    @property
+    def flips(self) -> bool:
+        """Whether signs may change in units of rows."""
+        return self.signs is not None or self.kept is not None
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether signs change in blocks of rows only."""
+        if self.kept is not None:
+            return self.kept.blocks
+        return self.signs is not None and int(self.signs.max()) + 1 < len(self.signs)
+
+    @property
+    def clusters(self) -> int | None:
+        """Number of blocks of rows whose signs change together; None if every row is a unit."""
+        return int(self.signs.max()) + 1 if self.signs is not None and self.in_blocks else None
+
+    @property
+    def units(self) -> str:
+        """What cells are made of, in words."""
+        rows = "rotated rows" if self.rotated else "rows"
+        return f"blocks of {rows}" if self.in_blocks else rows
+
+    @property
+    def whole(self) -> Coordinates:
+        """The coordinates of all rows."""
+        if self.kept is not None:
+            return self.kept.at
+        return self.signed.at if self.flips else self.plain.at
+
+    @cached_property
+    def signed(self) -> Sample:
+        """The rows with their weights, and the units in which signs change."""
+        units = self.signs if self.in_blocks else None
+        return Sample.of(self.Phi, self.y, self.weight, intercept=self.intercept, units=units)
+
+    @cached_property
+    def plain(self) -> Sample:
+        """The rows without weights: rotations and permutations do not mix unlike rows."""
+        if self.weight is None and not self.in_blocks:
+            return self.signed
+        return Sample.of(self.Phi, self.y, intercept=self.intercept)
+
+    @cached_property
+    def centred(self) -> Sample:
+        """The rows without their means in blocks of swaps: what exchangeable noise identifies."""
+        assert self.swaps is not None
+        return Sample.of(centred_in_blocks(self.Phi, self.swaps), self.y)
+
+    def pairs(self, c: Array, cells: IntArray | None) -> IntArray:
+        """Return pairs of rows (P, 2) that are opposite for one functional, inside given cells."""
+        assert self.swaps is not None
+        blocks = self.swaps
+        if cells is not None:
+            both = np.column_stack([blocks, cells])
+            blocks = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1).astype(np.intp)
+        sample = self.centred
+        return opposite_pairs(sample.Q @ sample.at.vectors(c[None])[0][0], blocks)
+
+    def paired(self, pairs: IntArray, targets: Array | None = None) -> Sample:
+        """Return differences of pairs of rows (11.4), with the noise of rows.
+
+        They are divided by √2, so that the noise has the same size as that of rows. A pair has the
+        weight that the difference of two rows with these weights has.
+        """
+        y = self.y if targets is None else self.turn(targets)
+        first, second = pairs.T
+        w = np.full(len(pairs), 0.5)
+        if self.weight is not None:
+            w = self.weight[first] * self.weight[second]
+            w = w / (self.weight[first] + self.weight[second])
+        return Sample.of(self.Phi[first] - self.Phi[second], y[first] - y[second], w)
+
+
+def _rotated(Q: Array, t: Array) -> Array:
+    """Return Qᵀt for one column (n,)."""
+    return np.asarray(in_basis(Q, t[:, None])[0][:, 0])
+
+
+def require_whole_blocks(labels: IntArray, units: IntArray) -> None:
+    """Refuse cells that divide a block."""
+    first = np.full(int(units.max()) + 1, -1)
+    first[units[::-1]] = labels[::-1]
+    torn = np.flatnonzero(labels != first[units])
+    if len(torn):
+        raise ValueError(
+            "cells divides a block of the noise: expected the same label for all rows of a block, "
+            f"given {labels[torn[0]]} and {first[units[torn[0]]]} (numbered in order of "
+            f"appearance) in the block of row {torn[0]} (counted from zero). Put whole blocks "
+            "into a cell."
+        )

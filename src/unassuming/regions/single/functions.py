@@ -1,0 +1,463 @@
+"""Values of a function of bounded norm: one at a time, and at once from balanced cells (11.5).
+
+f* is assumed to have a norm of at most B, or to be missed by the features by at most Δ at the
+inputs. Nothing is assumed about the estimator, so kernel models of every loss share this path.
+Rows are put in an order that the inputs determine, so that nothing depends on that of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from unassuming._batches import rows_that_fit, slices
+from unassuming._errors import NotAvailable
+from unassuming._numerics import EPS
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells.division import order_of
+from unassuming.cells.functions.errors import Assumed, Errors
+from unassuming.cells.functions.kriging import Coordinates, Kriging, System, Wanted
+from unassuming.cells.functions.predict import (
+    Choice,
+    choose,
+    choose_band,
+    interleaved,
+    leading,
+    looked_at,
+    numbers_of_cells,
+    unit_functions,
+)
+from unassuming.cells.functions.theorem import (
+    BandSizes,
+    FunctionBand,
+    biased_intervals,
+    function_band,
+)
+from unassuming.cells.theorem import Intervals
+from unassuming.functionals import Functional
+from unassuming.inputs import SingleOptions, check_like, check_single, single_column, tangents
+from unassuming.noise import hashed, sign_units_of
+from unassuming.objectives import Design, Quadratic, in_basis
+from unassuming.regions._problem import Problem
+from unassuming.regions.single.evidence import require_whole_blocks
+from unassuming.regions.single.joint_width import joint_of_features, joint_of_kernel
+
+WORKING_SCALE = 1 / 40
+"""The working noise scale, as a share of B√k(x, x), which no value of the function exceeds."""
+_BATCH = 2**26
+_MOST_ROWS = 2000
+"""With more rows the joint region is not predicted: its cost would exceed that of the cells."""
+_WIDE, _FEW = 2.0, 300
+"""Intervals of more noise scales on each side are compared with the joint region, if rows are few:
+with more of them it is wider, but where the data say nothing."""
+
+IN_MEMORY = "build the region in memory with ua.confidence_region(estimator, X, y)."
+NO_NORMS = (
+    "values of the function need k(z, z) at the new inputs, which a precomputed kernel does not "
+    "give: pass the kernel itself, or use simultaneous=True."
+)
+NO_FEATURES = (
+    "a model error alone needs a model with features: the kernel can take any values at the "
+    "inputs, so the data say nothing between them. Pass norm_bound=B as well."
+)
+NO_SLOPES = (
+    "slopes need a kernel with a derivative that is known: rbf, linear, poly, or the objects RBF, "
+    "Matern (nu 1.5, 2.5 or infinite), RationalQuadratic, DotProduct and their sums, products and "
+    "powers. Use ua.functionals.difference for two inputs near each other."
+)
+
+
+@final
+@dataclass(frozen=True)
+class Assumption:
+    """What a user assumes of the function: B, Δ, and a working noise scale; None if not given.
+
+    ``whole`` says whether values of f* itself are wanted, not those of a model that misses it by Δ.
+    """
+
+    norm_bound: float | None
+    model_error: float | None = None
+    noise_scale: float | None = None
+    whole: bool = False
+
+    @property
+    def given(self) -> bool:
+        """Whether anything is assumed."""
+        return self.norm_bound is not None or self.model_error is not None
+
+    @property
+    def beyond(self) -> float:
+        """What is added to each side for values of f* itself."""
+        return (self.model_error or 0.0) if self.whole else 0.0
+
+
+@final
+class Functions:
+    """Intervals, tests and bands of the function behind one region, with divisions made once."""
+
+    def __init__(self, problem: Problem) -> None:
+        if problem.classes is not None:
+            raise NotAvailable(
+                "intervals of values one at a time need a regression: labels are not a function "
+                "plus noise. Use region.band(X), which holds at all inputs at once."
+            )
+        if problem.objective.endogenous:
+            raise NotAvailable(
+                "a norm bound or a model error needs inputs that do not depend on the noise, and "
+                "the endogenous columns may. Leave it out. For a norm bound use the joint region, "
+                "region.interval(norm_bound=B, simultaneous=True)."
+            )
+        self.problem = problem
+        self.design: Design = problem.design("one value at a time")
+        self.data = problem.data(
+            "values of a function with a norm bound or model error need", IN_MEMORY
+        )
+        self.basis, noise = problem.left_to_rotate
+        units = sign_units_of(noise, problem.n)
+        if units is None:
+            raise NotAvailable(
+                "values of a function with a norm bound or a model error need noise whose signs "
+                f"may change, and {problem.noise!r} does not declare that: use noise='symmetric' "
+                "or ua.noise.BlockSymmetric(blocks) if the noise is symmetric, or method='joint'."
+            )
+        self._units = None if int(units.max()) + 1 == len(units) else units
+        self._made: dict[object, Kriging] = {}
+
+    @property
+    def units(self) -> int:
+        """Number of rows, or of blocks of rows that change their sign together."""
+        return self.problem.n if self._units is None else int(self._units.max()) + 1
+
+    @property
+    def blocks(self) -> bool:
+        """Whether rows change their signs in blocks."""
+        return self._units is not None
+
+    # The function as plain arrays
+
+    @cached_property
+    def _alone(self) -> Array | None:
+        """The single input column, if there is one."""
+        return None if self.problem.rotated else single_column(self.data)
+
+    @cached_property
+    def order(self) -> IntArray:
+        """The order of the rows: by the single input column, or else by leverage; ties at random.
+
+        These follow a fixed permutation, never the position: rows may be sorted by y.
+        """
+        if self._alone is not None:
+            return np.lexsort((hashed(np.arange(self.problem.n)), self._alone))
+        return order_of(np.square(leading(self._penalised[0])).sum(axis=1))
+
+    def _turned(self, columns: Array) -> Array:
+        """Return columns (n, k) in the basis of the noise."""
+        return columns if self.basis is None else in_basis(self.basis, columns)[0]
+
+    @cached_property
+    def _penalised(self) -> tuple[System, Coordinates | None]:
+        """The rows as they are, if the norm of the penalised part is bounded."""
+        self.design.require_positive_semidefinite("a norm bound")
+        free, n = int(self.design.intercept), self.problem.n
+        trend = self._turned(self.design.matrix[:, :free])
+        if not self.design.dual:
+            features = self._turned(self.design.matrix[:, free:])
+            return System(trend, self._weight, features, (n + 4) * EPS), None
+        found = Coordinates(self._turned(self._turned(self.design.gram()).T))
+        unit = found.unit if self.basis is None else found.unit * float(np.sqrt(n))
+        return System(trend, self._weight, found.features, unit), found
+
+    @cached_property
+    def _weight(self) -> Array:
+        return np.ones(self.problem.n) if self.data.weight is None else self.data.weight
+
+    @cached_property
+    def _bounded(self) -> System:
+        return self._ordered(self._penalised[0])
+
+    @cached_property
+    def _free(self) -> System:
+        """The rows if every feature is free."""
+        if self.design.dual:
+            raise NotAvailable(NO_FEATURES)
+        Phi = self._turned(self.design.matrix)
+        return self._ordered(System(Phi, self._weight, np.zeros((len(Phi), 0)), 0.0))
+
+    def _ordered(self, system: System) -> System:
+        rows = self.order
+        return System(system.trend[rows], system.weight[rows], system.features[rows], system.unit)
+
+    def system(self, assumption: Assumption) -> System:
+        """Return the rows under an assumption, in their order."""
+        return self._free if assumption.norm_bound is None else self._bounded
+
+    @cached_property
+    def y(self) -> Array:
+        """The outputs, in the order of the rows."""
+        return np.asarray(self._turned(self.problem.objective.y[:, None])[self.order, 0])
+
+    def made_up(self, assumption: Assumption, rng: np.random.Generator) -> Array:
+        """Return the values of a random function of norm B/2 at the rows of the data (n,)."""
+        values, system = np.empty(self.problem.n), self.system(assumption)
+        f = system.features @ unit_functions(system, rng, 1)[0]
+        values[self.order] = (assumption.norm_bound or 0.0) / 2 * f
+        return values
+
+    def coefficients(self, g: Array, assumption: Assumption) -> Wanted:
+        """Return functionals (N, d) of the coefficients of features."""
+        if self.design.dual:
+            raise NotAvailable(
+                "coefficients of a kernel are not determined by the function: use "
+                "region.band(X, norm_bound=B) or ua.functionals for its values."
+            )
+        return self._of_features(g, assumption)
+
+    def values(self, inputs: Array, assumption: Assumption) -> Wanted:
+        """Return the values at inputs (N, p), as the model takes them."""
+        if not self.design.dual:
+            return self._of_features(self.design.rows(inputs), assumption)
+        self.system(assumption)  # refuses a kernel without a norm bound
+        square = self.design.self_similarity(inputs)
+        if square is None:
+            raise NotAvailable(NO_NORMS)
+        return self._of_kernel(self.design.rows(inputs), square, np.sqrt(square))
+
+    def functional(self, functional: Functional, g: Array, assumption: Assumption) -> Wanted:
+        """Return values, differences, averages or slopes; ``g`` are their rows of the design."""
+        design, kernel = self.design, self.design.kernel
+        if not design.dual:
+            return self._of_features(g, assumption)
+        self.system(assumption)  # refuses a kernel without a norm bound
+        if functional.column is not None:
+            inputs, along = directions(self.problem, functional)
+            found = None if kernel is None else kernel.slopes(inputs, along)
+            if found is None:
+                raise NotAvailable(NO_SLOPES)
+            return self._of_kernel(g, found[1], np.sqrt(found[1]))
+        points = np.concatenate([self.problem.transform(X) for X, _ in functional.terms])
+        C = np.concatenate([C for _, C in functional.terms], axis=1)
+        square = None if kernel is None else kernel.squared_norms(points, C)
+        own = design.self_similarity(points)
+        if square is None or own is None:
+            raise NotAvailable(NO_NORMS)
+        return self._of_kernel(g, square, np.abs(C) @ np.sqrt(own))
+
+    def _of_kernel(self, g: Array, square: Array, size: Array) -> Wanted:
+        """Return functionals from rows of the design (N, d), squared norms and sizes (N,)."""
+        free, coordinates = int(self.design.intercept), self._penalised[1]
+        assert coordinates is not None
+        return coordinates.wanted(g[:, :free], self._turned(g[:, free:].T).T, square, size)
+
+    def _of_features(self, g: Array, assumption: Assumption) -> Wanted:
+        free = g.shape[1] if assumption.norm_bound is None else int(self.design.intercept)
+        size = np.linalg.norm(g[:, free:], axis=1)
+        return Wanted(g[:, :free], g[:, free:], np.zeros(len(g)), size)
+
+    def assumed(self, assumption: Assumption) -> Assumed:
+        """Return the assumptions as numbers, with a working noise scale that does not see y."""
+        B, delta = assumption.norm_bound or 0.0, assumption.model_error or 0.0
+        scale = assumption.noise_scale
+        if scale is None and B:
+            square = np.square(self._bounded.features).sum(axis=1)
+            scale = WORKING_SCALE * B * float(np.sqrt(np.median(square)))
+        return Assumed(B, delta, scale or 10 * delta or 1.0)
+
+    # Cells
+
+    def kriging(self, assumption: Assumption, K: int, labels: IntArray | None = None) -> Kriging:
+        """Return the weights in K cells, or in those of labels (n,) of the rows of the data."""
+        key = assumption.norm_bound is None, K, None if labels is None else labels.tobytes()
+        if key not in self._made:
+            system = self.system(assumption)
+            units = None if self._units is None else self._units[self.order]
+            if labels is None:
+                labels = interleaved(system, K, ordered=self._alone is not None, units=units)
+            else:
+                labels = labels[self.order]
+            self._made[key] = Kriging(system, labels, K)
+        return self._made[key]
+
+    def divisions(
+        self, level: float, cells: int | IntArray | None, assumption: Assumption
+    ) -> list[Kriging]:
+        """Return the divisions of the rows that are compared."""
+        if isinstance(cells, np.ndarray):
+            if self._units is not None:
+                require_whole_blocks(cells, self._units)
+            return [self.kriging(assumption, int(cells.max()) + 1, cells)]
+        numbers = numbers_of_cells(level, self.units) if cells is None else [cells]
+        return [self.kriging(assumption, K) for K in numbers]
+
+    def chosen(
+        self, wanted: Wanted, level: float, options: SingleOptions, assumption: Assumption
+    ) -> tuple[list[Kriging], Choice]:
+        """Return divisions, and which of them serves each functional; y is not seen."""
+        divisions = self.divisions(level, options.cells, assumption)
+        system, assumed = self.system(assumption), self.assumed(assumption)
+        return divisions, choose(system, wanted, divisions, assumed, level)
+
+    def intervals(
+        self,
+        wanted: Wanted,
+        made: tuple[list[Kriging], Choice],
+        level: float,
+        assumption: Assumption,
+        tau: Array | float = 0.0,
+    ) -> Intervals:
+        """Return the intervals of functionals, and p-values; NaN if no bounded function agrees."""
+        N, (divisions, choice) = len(wanted), made
+        ends = [np.full(N, np.nan) for _ in range(3)]
+        out = Intervals(*ends, *(np.zeros(N, dtype=np.intp) for _ in range(4)))
+        assumed, beyond = self.assumed(assumption), assumption.beyond
+        tau = np.broadcast_to(tau, N)
+        for which, mu in np.unique(np.column_stack([choice.which, choice.mu]), axis=0).tolist():
+            same = np.flatnonzero((choice.which == which) & (choice.mu == mu))
+            for where, u, errors in self._estimated(wanted, divisions[int(which)], mu, same):
+                got = biased_intervals(u, errors, assumed, level, tau[where])
+                for name, part in vars(got).items():
+                    getattr(out, name)[where] = part
+        agrees = out.lower <= out.upper
+        out.lower[:] = np.where(agrees, out.lower - beyond, np.nan)
+        out.upper[:] = np.where(agrees, out.upper + beyond, np.nan)
+        return out
+
+    def _estimated(
+        self, wanted: Wanted, kriging: Kriging, mu: float, which: IntArray
+    ) -> Iterator[tuple[IntArray, Array, Errors]]:
+        """Yield functionals, their estimates (N, K) in the cells of a division, and the errors."""
+        size = 3 * kriging.system.n + kriging.K * (kriging.K + kriging.system.features.shape[1])
+        for part in slices(len(which), rows_that_fit(_BATCH, size)):
+            some = wanted.part(which[part])
+            a, known = kriging.weights(some, mu)
+            errors = Errors.of(some, kriging, a, known)
+            yield which[part], kriging.sums(a, self.y), errors
+
+    def band(
+        self, wanted: Wanted, kriging: Kriging, mu: float, level: float, assumption: Assumption
+    ) -> FunctionBand:
+        """Return the simultaneous band from the balanced cells of a division."""
+        assumed, every = self.assumed(assumption), np.arange(len(wanted))
+        parts = [
+            (u, BandSizes.of(errors, assumed))
+            for _, u, errors in self._estimated(wanted, kriging, mu, every)
+        ]
+        u, sizes = zip(*parts, strict=True)
+        return function_band(np.concatenate(u), BandSizes.joined(sizes), level)
+
+    def balanced(
+        self, wanted: Wanted, level: float, cells: int | None, assumption: Assumption
+    ) -> tuple[Kriging, Choice] | None:
+        """Return the balanced cells for a band; None if there are too few rows for the level."""
+        numbers = numbers_of_cells(level, self.units, simultaneous=True)
+        if cells is not None:
+            numbers = [cells] if cells <= self.units else []
+        made = [self.kriging(assumption, K) for K in numbers]
+        if not made:
+            return None
+        system, assumed = self.system(assumption), self.assumed(assumption)
+        found = choose_band(system, wanted, made, assumed, level)
+        return (made[int(found.which[0])], found) if np.isfinite(found.half_width).all() else None
+
+    # The joint region instead
+
+    def joint_half_width(self, wanted: Wanted, level: float, assumption: Assumption) -> Array:
+        """Return the predicted half-widths of the joint region's band (N,); infinite if unknown.
+
+        Without a norm bound it is about as wide as the F ellipsoid, and a norm bound only makes it
+        narrower. That of kernel ridge is predicted from simulated data. Other objectives have wider
+        bands, or none.
+        """
+        o, n, unknown = self.problem.objective, self.problem.n, np.full(len(wanted), np.inf)
+        if not isinstance(o, Quadratic) or not self.problem.whitened:
+            return unknown
+        if assumption.model_error is not None or assumption.norm_bound is None:
+            return unknown
+        assumed, system = self.assumed(assumption), self._bounded
+        if self.design.dual:
+            if system.trend.shape[1] or n > _MOST_ROWS:
+                return unknown
+            units = None if self._units is None else self._units[self.order]
+            return joint_of_kernel(system, wanted, assumed, n * o.lam, level, units)
+        Phi = np.column_stack([system.trend, system.features]) * np.sqrt(system.weight)[:, None]
+        _, s, Vt = np.linalg.svd(Phi, full_matrices=False)
+        seen = s > 1e-11 * s[0]
+        g = np.column_stack([wanted.trend, wanted.features]) @ (Vt[seen].T / s[seen])
+        if n <= seen.sum():
+            return unknown
+        information = 1 / np.maximum(np.square(g).sum(axis=1), 1e-300)
+        return assumed.noise_scale * joint_of_features(information, n, int(seen.sum()), level)
+
+    def narrower_jointly(
+        self, wanted: Wanted, choice: Choice, level: float, assumption: Assumption
+    ) -> BoolArray:
+        """Return which intervals one at a time the joint region is predicted to make narrower."""
+        wide = choice.half_width > _WIDE * self.assumed(assumption).noise_scale
+        better = np.zeros(len(wanted), dtype=np.bool_)
+        if wide.any() and self.problem.n <= _FEW:
+            some = wanted.part(np.flatnonzero(wide))
+            joint = self.joint_half_width(some, level, assumption)
+            better[wide] = joint < choice.half_width[wide]
+        return better
+
+    def wider_at_once(
+        self, wanted: Wanted, choice: Choice, level: float, assumption: Assumption
+    ) -> bool:
+        """Whether a band from balanced cells is predicted to be wider than the joint region's."""
+        some = wanted.part(looked_at(len(wanted)))
+        joint = self.joint_half_width(some, level, assumption)
+        return bool(np.median(joint) <= np.median(choice.half_width))
+
+
+def directions(problem: Problem, functional: Functional) -> tuple[Array, Array]:
+    """Return the inputs of the model and the directions of the slopes there, both (N, d)."""
+    assert functional.column is not None
+    X = functional.terms[0][0]
+    if problem.rows is not None:
+        check_like(X, problem.rows.X)
+    elif isinstance(problem.estimator, Pipeline):
+        raise NotAvailable(
+            "slopes of a pipeline need the fitted transformers, which a stream does not keep: "
+            + IN_MEMORY
+        )
+    else:
+        problem.transform(X)  # refuses other columns than those of the stream
+    return tangents(problem.transformers, X, functional.column)
+
+
+def functional_rows(problem: Problem, functional: Functional) -> Array:
+    """Return functionals of the function as rows of the design, shape (N, d).
+
+    For a kernel these are functionals of the representation; they give the estimate.
+    """
+    design = problem.design("a functional of the function")
+    if functional.column is None:
+        rows = [design.rows(problem.transform(X)) for X, _ in functional.terms]
+        return np.asarray(np.hstack([C for _, C in functional.terms]) @ np.vstack(rows))
+    inputs, along = directions(problem, functional)
+    if design.dual:
+        found = None if design.kernel is None else design.kernel.slopes(inputs, along)
+        if found is None:
+            raise NotAvailable(NO_SLOPES)
+        along = found[0]
+    return np.column_stack([np.zeros(len(along)), along]) if design.intercept else along
+
+
+def function_options(
+    functions: Functions, cells: object, method: object, weights: object, estimator: object
+) -> SingleOptions:
+    """Check the options of values of a function; refuse those that do not allow for a bias."""
+    options = check_single(cells, method, weights, estimator, functions.data.rows)
+    allowed = {"method": ("auto", "cells"), "cell_weights": ("design",), "cell_estimate": ("mean",)}
+    given = options.method, options.weights, options.estimator
+    for value, (name, values) in zip(given, allowed.items(), strict=True):
+        if value not in values:
+            raise ValueError(
+                f"{name} does not go with norm_bound or model_error: expected "
+                f"{' or '.join(map(repr, values))}, given {value!r}. Leave it out."
+            )
+    return options
