@@ -153,15 +153,13 @@ def _ledger(header: dict[str, Any], arrays: dict[str, Any]) -> Ledger:
         ledger.nodes[height, number] = part
         spans.append((first, first + size))
     for j, leaf in enumerate(header["pending"]):
-        start, there, rows = as_integer(leaf, "rows") * LEAF_ROWS, arrays[f"there{j}"], None
+        start, there = as_integer(leaf, "rows") * LEAF_ROWS, arrays[f"there{j}"]
         rows = arrays[f"rows{j}"]
         require(there.dtype == np.bool_ and there.shape == (LEAF_ROWS,), "rows")
         require(rows.dtype == np.float64 and rows.ndim == 2 and len(rows) == there.sum(), "rows")
         require(0 < len(rows) < LEAF_ROWS and np.isfinite(rows).all(), "rows")
         require((rows[:, -1] > 0).all(), "rows")
-        room = np.zeros((LEAF_ROWS, rows.shape[1]))
-        room[there] = rows
-        ledger.pending[leaf] = Pending(room, there)
+        ledger.pending[leaf] = Pending.of(rows, there)
         edges = np.flatnonzero(np.diff(np.concatenate([[False], there, [False]]))).tolist()
         spans += [(start + a, start + b) for a, b in zip(edges[::2], edges[1::2], strict=True)]
     ledger.spans = joined_spans(spans)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -22,6 +22,17 @@ class Pending:
 
     room: Array
     there: BoolArray
+
+    @classmethod
+    def of(cls, rows: Array, there: BoolArray) -> Pending:
+        """Return a leaf with these rows only."""
+        room = np.empty((len(there), rows.shape[1]))
+        room[there] = rows
+        return cls(room, there)
+
+    def __reduce__(self) -> Any:
+        """Send the rows that are there, and not the room for others."""
+        return Pending.of, (self.room[self.there], self.there)
 
 
 @final

@@ -32,6 +32,8 @@ from unassuming.inputs import (
     streams,
 )
 
+_NO_RNG = np.random.default_rng(0)  # conservative ties draw nothing
+
 
 class StreamingRegion:
     """Exact confidence regions from one pass over data that need not fit into memory.
@@ -42,8 +44,8 @@ class StreamingRegion:
     In memory the signs go by the leverage of the rows and not by their numbers, so that the ranks
     of both are different draws of the same kind.
 
-    The sums take (m - 1)(p + 2)² numbers times log2(n / 16,384), whatever n is, for p features. Up
-    to 16,384 rows wait until their neighbours arrive. Each shard, and each chunk out of order,
+    The sums take (m - 1)(p + 2)² numbers times log2(n / 32,768), whatever n is, for p features. Up
+    to 32,768 rows wait until their neighbours arrive. Each shard, and each chunk out of order,
     takes as much again.
 
     Parameters
@@ -176,7 +178,7 @@ class StreamingRegion:
         blocks = is_blocks(self.noise)
         if blocks:
             self.noise.check_length(self.n)
-        order = self.order if ties == "random" else Order(np.arange(self.m))
+        order = self.order if ties == "random" else Order.draw(self.m, ties, _NO_RNG)
         names = self.features.names()
         points = points_of(self, names)
         return StreamedRegion(

@@ -15,8 +15,8 @@ import numpy as np
 from unassuming._second.noise.signs import BlockSymmetric, SignFlips, characters
 from unassuming._typing import Array, IntArray
 
-LEAF_ROWS = 2**14
-"""Rows that are summed at once: about 130 of each of 127 characters."""
+LEAF_ROWS = 2**15
+"""Rows that are summed at once: about 260 of each of 127 characters."""
 
 _SEEN = 128
 """Rows of a leaf that show where its columns are."""
