@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from second.streaming.memory import contents
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from second.streaming.memory import contents
 from unassuming import _archive
 from unassuming._second.noise import BlockSymmetric
 from unassuming._second.streaming import StreamingRegion

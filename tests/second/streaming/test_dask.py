@@ -10,11 +10,11 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from second.streaming.memory import contents
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from second.streaming.memory import contents
 from unassuming._second.noise import BlockSymmetric
 from unassuming._second.streaming import StreamingRegion, build_from_dask
 
@@ -117,7 +117,7 @@ def test_errors_say_where_the_partition_begins():
 
 @pytest.mark.parametrize("y", [Y[:90], da.from_array(Y[:90]), FRAME["y"][:90]], ids=type)
 def test_lengths_that_differ_are_refused(y):
-    with pytest.raises(ValueError, match="differ in length: expected 40000 rows, .* given 90"):
+    with pytest.raises(ValueError, match=r"differ in length: expected 40000 rows, .* given 90"):
         build(chunks()[0], y)
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.linalg import hadamard
-from second.streaming.memory import contents, in_memory, intervals, near
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
+from second.streaming.memory import contents, in_memory, intervals, near
 from unassuming import NotAvailable
 from unassuming._second.noise import BlockSymmetric, Symmetric
 from unassuming._second.streaming import StreamingRegion
@@ -111,6 +111,21 @@ def test_chunks_and_merging_change_no_byte(noise):
             one = shards.pop(int(rng.integers(len(shards))))
             shards[int(rng.integers(len(shards)))].merge(one)
         assert contents(shards[0].region()) == whole
+
+
+@pytest.mark.parametrize(
+    ("n", "model", "m"),
+    [(2, Ridge(), 4), (3, Ridge(), 8), (3, LinearRegression(), 4), (9, LinearRegression(), 128)],
+)
+def test_few_rows_have_the_signs_that_differ(n, model, m):
+    rng = np.random.default_rng(n)
+    region = streamed(rng.normal(size=(n, 1)), rng.normal(size=n), model).region()
+    assert region.engine.m == m
+    o = region.engine.objective
+    assert region.engine.rank(np.vstack([o.estimate(), [9.0, 9.0]])).tolist()[0] == 1
+    drawn = region.engine.drawn
+    assert len(np.unique(drawn, axis=0)) == m - 1
+    assert not (drawn == 1).all(axis=1).any()
 
 
 def test_rows_one_by_one():
@@ -245,9 +260,9 @@ def test_gaps_and_overlaps_are_refused():
     X, y = table("normal", 900, np.random.default_rng(9))
     stream = StreamingRegion(Ridge()).partial_fit(X[:100], y[:100])
     stream.partial_fit(X[200:], y[200:], first_row=200)
-    with pytest.raises(ValueError, match="the data have a gap: .* no rows 100 to 199"):
+    with pytest.raises(ValueError, match=r"the data have a gap: .* no rows 100 to 199"):
         stream.region()
-    with pytest.raises(ValueError, match="overlap .* given rows 90 to 99"):
+    with pytest.raises(ValueError, match=r"overlap .* given rows 90 to 99"):
         stream.partial_fit(X[90:110], y[90:110], first_row=90)
     assert stream.partial_fit(X[100:200], y[100:200], first_row=100).region().n == 900
 

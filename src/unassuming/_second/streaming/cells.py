@@ -22,4 +22,4 @@ def cells_of(points: Points, *, intercept: bool, blocks: bool) -> KeptCells:
     kept = KeptCells.of_rows(sample, points.character % number, number, blocks=blocks)
     rows = np.bincount(np.arange(1, points.m) % number, points.rows, minlength=number)
     at = replace(kept.at, rows=int(rows.sum()))
-    return replace(kept, at=at, sums=replace(kept.sums, rows=rows))
+    return replace(kept, at=at, sums=replace(kept.sums, rows=rows.astype(np.float64)))

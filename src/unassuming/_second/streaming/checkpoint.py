@@ -26,7 +26,7 @@ from unassuming._second.noise.signs import BlockSymmetric, Symmetric
 from unassuming._second.ranking import Order
 from unassuming._second.streaming.ledger import Ledger, Node, Pending, joined_spans
 from unassuming._second.streaming.stream import StreamingRegion, as_order
-from unassuming._second.streaming.sums import LEAF_ROWS, Part, is_blocks
+from unassuming._second.streaming.sums import LEAF_ROWS, Part
 from unassuming._tables import Store, as_plain
 from unassuming._typing import Array
 from unassuming._version import __version__
@@ -60,7 +60,7 @@ def write_checkpoint(
     if stream.sample is not None:
         inputs, arrays["features"] = stream.sample
         sample = store.put_table("sample", inputs)
-    blocks = store.put("blocks", stream.noise.blocks) if is_blocks(stream.noise) else None
+    blocks = None if stream.sums.units is None else store.put("blocks", stream.noise.blocks)
     names, possible = as_plain(features.inputs)
     header = {
         "kind": _KIND,

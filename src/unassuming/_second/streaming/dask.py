@@ -53,7 +53,7 @@ def build_from_dask(
     while len(shards) > 1:
         groups = [shards[j : j + _FAN_IN] for j in range(0, len(shards), _FAN_IN)]
         shards = [merged(group) for group in groups]
-    (stream,) = dask.compute(shards[0])
+    stream: StreamingRegion = dask.compute(shards[0])[0]
     return stream.region(ties)
 
 

@@ -18,6 +18,7 @@ from unassuming._errors import NotAvailable
 from unassuming._second.membership import Engine
 from unassuming._second.noise.signs import signs_of
 from unassuming._second.objectives import factory_for
+from unassuming._second.ranking import Order
 from unassuming._second.streaming.sums import Part, Sums
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.inputs import features_door, split_pipeline
@@ -45,7 +46,7 @@ class Points:
     y: Array
     w: Array
     character: IntArray
-    rows: Array
+    rows: IntArray
 
     @property
     def m(self) -> int:
@@ -138,13 +139,23 @@ def points_of(stream: StreamingRegion, names: Sequence[str]) -> Points:
     return Points.of_sums(part, stream.alpha, names)
 
 
-def engine_of(stream: StreamingRegion, points: Points, names: Sequence[str], order: Any) -> Engine:
-    """Return the engine of the points, whose statistics are those of all rows."""
+def engine_of(
+    stream: StreamingRegion, points: Points, names: Sequence[str], order: Order
+) -> Engine:
+    """Return the engine of the points, whose statistics are those of all rows.
+
+    Few rows or blocks have fewer than m different signs; without a penalty s and -s are the same.
+    """
     model = split_pipeline(stream.estimator)[1]
-    objective = factory_for(model)(model, points.X, points.y, points.w)
+    objective: Any = factory_for(model)(model, points.X, points.y, points.w)
     objective.rename(names)
     objective.scale = 1 / stream.n
-    return Engine(objective, stream.noise, signs_of(points.character, points.m)[1:], order)
+    used = signs_of(np.unique(points.character), points.m)
+    if objective.sign_blind and used.shape[1] > 1:
+        used = used * used[:, :1]
+    kept = np.sort(np.unique(used, axis=0, return_index=True)[1])
+    drawn = signs_of(points.character, points.m)[kept[1:]]
+    return Engine(objective, stream.noise, drawn, Order(order.pi[kept]))
 
 
 def _moments(grams: Array) -> tuple[Array, Array, Array]:
@@ -183,4 +194,4 @@ def _simplex(k: int) -> Array:
     j = np.arange(1, k + 1)
     columns = np.triu(np.ones((k + 1, k)))
     columns[j, j - 1] = -j
-    return columns / np.sqrt(j * (j + 1))
+    return np.asarray(columns / np.sqrt(j * (j + 1)))

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from unassuming._second.noise import Noise, as_noise
-from unassuming._second.noise.signs import POLYNOMIALS, BlockSymmetric, SignFlips, Symmetric
+from unassuming._second.noise.signs import POLYNOMIALS, BlockSymmetric, Symmetric
 from unassuming._second.objectives import factory_for
 from unassuming._second.objectives.factories import from_linear_regression, from_ridge
 from unassuming._second.ranking import Order
@@ -17,7 +17,7 @@ from unassuming._second.streaming.cells import cells_of
 from unassuming._second.streaming.features import Features, fixed_transformers
 from unassuming._second.streaming.ledger import Ledger
 from unassuming._second.streaming.region import StreamedRegion, engine_of, points_of
-from unassuming._second.streaming.sums import Sums, is_blocks
+from unassuming._second.streaming.sums import Sums
 from unassuming._typing import Array
 from unassuming._words import shown
 from unassuming.inputs import (
@@ -120,7 +120,7 @@ class StreamingRegion:
         """
         rows = row_count(X)
         first = self.next_row if first_row is None else _as_row_number(first_row)
-        check_chunk(first, X, y, sample_weight, self.noise)  # type: ignore[arg-type]
+        check_chunk(first, X, y, sample_weight, self.noise)
         target = as_finite(as_outputs(y, rows), "y")
         if rows == 0:
             return self
@@ -152,7 +152,7 @@ class StreamingRegion:
         ):
             if mine != theirs:
                 raise _other_stream(name, mine, theirs)
-        if not same_noise(self.noise, other.noise):
+        if not np.array_equal(np.asarray(self.sums.units), np.asarray(other.sums.units)):
             raise _other_stream("noise", self.noise, other.noise)
         if other.features.width is not None:
             self._share_features(other)
@@ -175,7 +175,7 @@ class StreamingRegion:
                 f"the data have a gap: expected all rows from 0 to {self.next_row - 1}, given no "
                 f"rows {first} to {stop - 1}. Pass these rows, or merge the shard that has them."
             )
-        blocks = is_blocks(self.noise)
+        blocks = self.sums.units is not None
         if blocks:
             self.noise.check_length(self.n)
         order = self.order if ties == "random" else Order.draw(self.m, ties, _NO_RNG)
@@ -242,10 +242,11 @@ class StreamingRegion:
 
     def _check_labels(self, rows: int) -> None:
         """Refuse more rows than the noise has labels for."""
-        if is_blocks(self.noise) and rows > len(self.noise.blocks):
+        labels = rows if self.sums.units is None else len(self.sums.units)
+        if rows > labels:
             raise ValueError(
                 f"blocks must have a label for every row of the stream: expected at least {rows} "
-                f"labels, given {len(self.noise.blocks)}. Pass the labels of all rows to come."
+                f"labels, given {labels}. Pass the labels of all rows to come."
             )
 
     def _share_features(self, other: StreamingRegion) -> None:
@@ -284,14 +285,6 @@ def as_order(m: Any) -> int:
             f"{m!r}. Leave it out for 128, or build the region in memory."
         )
     return int(m)
-
-
-def same_noise(one: SignFlips, two: SignFlips) -> bool:
-    """Whether two assumptions are the same, labels included."""
-    if not (is_blocks(one) and is_blocks(two)):
-        return type(one) is type(two)
-    mine, theirs = (noise.sign_units(len(noise.blocks)) for noise in (one, two))  # type: ignore[attr-defined]
-    return np.array_equal(mine, theirs)
 
 
 def _penalty_of(model: Any) -> tuple[float, bool]:

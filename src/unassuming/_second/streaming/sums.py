@@ -42,7 +42,7 @@ class Part:
 
     grams: Array
     origin: Array
-    rows: Array
+    rows: IntArray
 
     def joined(self, other: Part) -> Part:
         """Return the sums over the rows of both, about the origin of the first."""
@@ -71,7 +71,9 @@ class Sums:
 
     def __init__(self, noise: SignFlips, m: int) -> None:
         self.m = m
-        self._blocks = noise.sign_units(len(noise.blocks)) if is_blocks(noise) else None
+        self.units: IntArray | None = None  # the number of the block of each row to come
+        if type(noise) is BlockSymmetric:
+            self.units = noise.sign_units(len(noise.blocks))
 
     def characters(self, numbers: IntArray) -> IntArray:
         """Return the characters 1, ..., m - 1 of rows, by their numbers or those of their blocks.
@@ -81,7 +83,7 @@ class Sums:
         >>> Sums(Symmetric(), 8).characters(np.arange(7)).tolist()
         [1, 2, 4, 3, 6, 7, 5]
         """
-        return characters(numbers if self._blocks is None else self._blocks[numbers], self.m)
+        return characters(numbers if self.units is None else self.units[numbers], self.m)
 
     def __call__(self, rows: Array, numbers: IntArray) -> Part:
         """Return the sums over rows (x, y, w), w their weights, in the order of their numbers."""
@@ -102,11 +104,6 @@ class Sums:
                     Z[:, :-1] *= Z[:, -1:]
                 np.matmul(Z.T, Z, out=grams[b])
         return Part(grams, origin, counts)
-
-
-def is_blocks(noise: object) -> bool:
-    """Whether blocks of rows change their sign together."""
-    return type(noise) is BlockSymmetric
 
 
 def _origin(rows: Array) -> Array:
