@@ -24,7 +24,7 @@ from unassuming._archive import (
 )
 from unassuming._second.noise.signs import BlockSymmetric, Symmetric
 from unassuming._second.ranking import Order
-from unassuming._second.streaming.ledger import Ledger, Node, Pending, joined_spans
+from unassuming._second.streaming.ledger import Ledger, Pending, joined_spans
 from unassuming._second.streaming.stream import StreamingRegion, as_order
 from unassuming._second.streaming.sums import LEAF_ROWS, Part
 from unassuming._tables import Store, as_plain
@@ -89,10 +89,10 @@ def read_checkpoint(path: AnyPath, estimator: Any = None) -> StreamingRegion:
     store = Store(arrays)
     try:
         with decoding():
-            entry = header["estimator"]
+            entry, blocks = header["estimator"], header["blocks"]
             known = known_estimator(entry)
             ledger = _ledger(header, arrays)
-            noise = Symmetric() if header["blocks"] is None else _blocks(header, store)
+            noise = Symmetric() if blocks is None else BlockSymmetric(store.get(blocks))
             m, seed = as_order(header["m"]), as_integer(header["seed"], "seeds", most=2**128)
             order = Order(as_tie_order(arrays["tie_order"], m))
     except Unreadable as error:
@@ -136,16 +136,13 @@ def _read(path: AnyPath) -> tuple[dict[str, Any], dict[str, Any]]:
     return header, arrays
 
 
-def _blocks(header: dict[str, Any], store: Store) -> BlockSymmetric:
-    return BlockSymmetric(store.get(header["blocks"]))
-
-
 def _ledger(header: dict[str, Any], arrays: dict[str, Any]) -> Ledger:
     """Return sums and waiting rows that are about the same rows as the header says."""
     require(header["leaf_rows"] == LEAF_ROWS, "numbers of rows that are summed at once")
     ledger, spans = Ledger(), []
     for j, entry in enumerate(header["nodes"]):
-        height, number = _node(entry)
+        height, number = (as_integer(one, "sums", most=2**_HIGHEST) for one in entry)
+        require(height <= _HIGHEST, "sums")
         part = Part(arrays[f"grams{j}"], arrays[f"origin{j}"], arrays[f"counts{j}"])
         first, size = (number << height) * LEAF_ROWS, LEAF_ROWS << height
         require(part.grams.dtype == part.origin.dtype == np.float64, "sums")
@@ -167,11 +164,6 @@ def _ledger(header: dict[str, Any], arrays: dict[str, Any]) -> Ledger:
     ledger.outcomes = arrays["outcomes"]
     require(ledger.outcomes.dtype == np.float64 and ledger.outcomes.shape <= (3,), "outcomes")
     return ledger
-
-
-def _node(entry: Any) -> Node:
-    height, number = entry
-    return as_integer(height, "sums", most=_HIGHEST), as_integer(number, "sums", most=2**_HIGHEST)
 
 
 def _fill(

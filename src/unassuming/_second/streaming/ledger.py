@@ -165,13 +165,7 @@ class Ledger:
 
 
 def joined_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return ranges of rows, sorted and merged; refuse a row that is in two of them.
-
-    Examples
-    --------
-    >>> joined_spans([(5, 9), (0, 3), (3, 4)])
-    [(0, 4), (5, 9)]
-    """
+    """Return ranges of rows, sorted and merged; refuse a row that is in two of them."""
     joined: list[tuple[int, int]] = []
     for first, stop in sorted(spans):
         if joined and first < joined[-1][1]:

@@ -163,7 +163,13 @@ class StreamingRegion:
         """Return the region of all rows so far, with the whole geometry of a quadratic region.
 
         Rows 0 to n - 1 must all be present. More rows can be added afterwards, for another region.
-        Columns that depend on each other up to what sums over rows do not resolve are refused.
+        Columns that nearly depend on each other are refused where sums over rows do not say by how
+        much. A stream's region belongs to the numbers of its rows: they decide the signs.
+
+        Parameters
+        ----------
+        ties : str, default "random"
+            How equal statistics are counted: "random" or "conservative".
         """
         if self.n < 2:
             raise ValueError(

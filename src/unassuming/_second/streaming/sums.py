@@ -76,13 +76,7 @@ class Sums:
             self.units = noise.sign_units(len(noise.blocks))
 
     def characters(self, numbers: IntArray) -> IntArray:
-        """Return the characters 1, ..., m - 1 of rows, by their numbers or those of their blocks.
-
-        Examples
-        --------
-        >>> Sums(Symmetric(), 8).characters(np.arange(7)).tolist()
-        [1, 2, 4, 3, 6, 7, 5]
-        """
+        """Return the characters 1, ..., m - 1 of rows: by their numbers, or by their blocks."""
         return characters(numbers if self.units is None else self.units[numbers], self.m)
 
     def __call__(self, rows: Array, numbers: IntArray) -> Part:
