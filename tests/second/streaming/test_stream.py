@@ -1,5 +1,7 @@
 """Rows in chunks: the region of all rows with the same characters, whatever the chunks."""
 
+import pickle
+from copy import copy, deepcopy
 from itertools import pairwise
 
 import numpy as np
@@ -284,15 +286,16 @@ def test_an_interrupted_chunk_adds_nothing(monkeypatch):
     assert contents(region) == contents(streamed(X, y, Ridge(), m=8).region())
 
 
-def test_a_copy_goes_its_own_way():
-    from copy import copy
-
+@pytest.mark.parametrize("first", ["copy", "original"])
+@pytest.mark.parametrize("make", [copy, deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copy_goes_its_own_way(make, first):
     X, y = table("normal", 600, np.random.default_rng(11))
     one = StreamingRegion(Ridge()).partial_fit(X[:300], y[:300])
-    two = copy(one)
-    two.partial_fit(X[300:] * 5, y[300:])
-    expected = contents(streamed(X, y, Ridge()).region())
-    assert contents(one.partial_fit(X[300:], y[300:]).region()) == expected
+    two = make(one)
+    for stream in (two, one) if first == "copy" else (one, two):
+        stream.partial_fit(X[300:] * (1 if stream is one else 5), y[300:])
+    assert contents(one.region()) == contents(streamed(X, y, Ridge()).region())
+    assert contents(two.region()) != contents(one.region())
 
 
 def test_more_rows_than_labels_are_refused():
