@@ -15,9 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from second.streaming.memory import contents
-from unassuming import _archive
 from unassuming._second.noise import BlockSymmetric
 from unassuming._second.streaming import StreamingRegion
+from unassuming.io import archive
 
 ROOT = Path(__file__).resolve().parents[3]
 N = 70_000
@@ -136,11 +136,11 @@ def test_a_damaged_file_is_one_clear_error_and_stays_as_it_is(kind, tmp_path):
 
 def rewritten(path, **changes):
     """The file again, whole as an archive, with other parts."""
-    header, arrays = _archive.read(path)
+    header, arrays = archive.read(path)
     for name, change in changes.items():
         place = header if name in header else arrays
         place[name] = change(place[name])
-    _archive.write(path, header, {k: v for k, v in arrays.items() if v is not None})
+    archive.write(path, header, {k: v for k, v in arrays.items() if v is not None})
 
 
 @pytest.mark.parametrize(

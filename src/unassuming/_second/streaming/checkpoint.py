@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from unassuming._archive import (
+from unassuming._second.noise.signs import BlockSymmetric, Symmetric
+from unassuming._second.ranking import Order
+from unassuming._second.streaming.ledger import Ledger, Pending, joined_spans
+from unassuming._second.streaming.stream import StreamingRegion, as_order
+from unassuming._second.streaming.sums import LEAF_ROWS, Part
+from unassuming._typing import Array
+from unassuming._version import __version__
+from unassuming.io import check_estimator, describe_estimator, known_estimator, other_estimator
+from unassuming.io.archive import (
     FORMAT,
     Unreadable,
     as_integer,
@@ -22,15 +30,7 @@ from unassuming._archive import (
     require,
     write,
 )
-from unassuming._second.noise.signs import BlockSymmetric, Symmetric
-from unassuming._second.ranking import Order
-from unassuming._second.streaming.ledger import Ledger, Pending, joined_spans
-from unassuming._second.streaming.stream import StreamingRegion, as_order
-from unassuming._second.streaming.sums import LEAF_ROWS, Part
-from unassuming._tables import Store, as_plain
-from unassuming._typing import Array
-from unassuming._version import __version__
-from unassuming.io import check_estimator, describe_estimator, known_estimator, other_estimator
+from unassuming.io.tables import Store, as_plain
 
 _KIND = "stream"
 _NOTE = "note_"
