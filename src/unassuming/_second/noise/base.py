@@ -43,6 +43,8 @@ class Noise(ABC):
         safe, but excludes tuning on a part of the rows.
     spherical : bool
         True if rotations leave the law of the noise unchanged, so that the t interval is exact.
+    labels : bool
+        True if ``draw`` returns uniform numbers, from which fresh labels ±1 of a candidate follow.
     """
 
     assumption: str = "the law of the noise is unchanged by the transformations drawn"
@@ -50,6 +52,7 @@ class Noise(ABC):
     rowwise: bool = False
     separable: bool = False
     spherical: bool = False
+    labels: bool = False
 
     @abstractmethod
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:

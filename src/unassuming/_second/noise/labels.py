@@ -25,6 +25,7 @@ class Labels(Noise):
     target = "E[y|x]"
     orthogonal = False
     separable = True
+    labels = True
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Array:
         """Draw uniform numbers, shape (size, n)."""

@@ -66,7 +66,15 @@ class Groups:
 
 
 class Score(ABC):
-    """Statistics Z = ‖Ψ ḡ‖² of residuals and of their transformations."""
+    """Statistics Z = ‖Ψ ḡ‖² of residuals and of their transformations.
+
+    ``along_lines`` is the score itself if its parts are known, so that it can be followed on lines.
+    """
+
+    @property
+    def along_lines(self) -> Gradient | None:
+        """Nothing is known but the gradient."""
+        return None
 
     def gaps_of_groups(self, at: State, groups: Groups) -> list[Array] | None:
         """Return `gaps` from sums over groups of rows (theory 17); None if that is not possible."""
@@ -101,6 +109,11 @@ class Gradient(Score):
     Psi: Array | None
     L: Array | None
     unit: float
+
+    @property
+    def along_lines(self) -> Gradient:
+        """The score itself."""
+        return self
 
     def gaps(self, at: State, moved: Array) -> list[Array]:
         """Form z_i - z_0 from the changes of ρ."""

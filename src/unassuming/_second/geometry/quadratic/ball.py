@@ -1,7 +1,7 @@
 """A set E_i and a ball ‖f‖ <= B: one dual in θ, in two coordinate systems (theory 4.4 and 12).
 
-In coordinates x with ‖f‖² = Σ νx² + rest, in which E_i is Σ ωx² - 2βᵀx + γ <= 0, for every θ >= 0,
-with W = 1/(ν + θω),
+In coordinates x with ‖f‖² = Σ νx² + rest, in which E_i is Σ ωx² - 2βᵀx + γ <= 0, for every θ >= 0
+with ν + θω >= 0, W = 1/(ν + θω),
 
     max gᵀx + √rest · p  <=  θ Σ gβW + √((B² - θγ + θ² Σ β²W)(Σ g²W + p²)),
 
@@ -81,9 +81,9 @@ class Dual:
         with np.errstate(divide="ignore", invalid="ignore"):  # the norm alone, θ = 0
             square = np.where(g == 0, 0.0, g * g / self.nu)
         ball = B * np.sqrt(square.sum(axis=-1) + p)
-        W, theta = self._weights(_GRID), np.exp(_GRID)  # (S, T, k)
+        W, theta = self._weights(_GRID), self._theta(_GRID)  # (S, T, k), (S, T)
         room = self._room(theta, W, B)
-        cross = theta * np.matmul(g * self.beta, W.transpose(0, 2, 1))
+        cross = theta[:, None] * np.matmul(g * self.beta, W.transpose(0, 2, 1))
         root = np.matmul(g * g, W.transpose(0, 2, 1)) + p[..., None]
         root = np.sqrt(np.maximum(room, 0.0)[:, None] * root)
         empty = np.any(room < 0, axis=-1, keepdims=True)
@@ -101,7 +101,7 @@ class Dual:
         linear, square = g * self.beta, g * g
         for _ in range(_HALVINGS):
             s = (low + high) / 2
-            theta, W = np.exp(s), self._weights(s)  # (S, N), (S, N, k)
+            theta, W = self._theta(s), self._weights(s)  # (S, N), (S, N, k)
             V = theta[..., None] * self.omega * W * W  # -dW/ds
             room, size = self._room(theta, W, B), (square * W).sum(axis=-1) + p
             root = np.sqrt(np.maximum(room, 0.0) * size)
@@ -115,9 +115,16 @@ class Dual:
             low, high = np.where(slope < 0, s, low), np.where(slope < 0, high, s)
         return found
 
+    def _theta(self, s: Array) -> Array:
+        """Return θ = exp(s), bent where a set is not convex: ν + θω stays positive."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            end = np.where(self.omega < 0, self.nu / -self.omega, np.inf).min(axis=-1)
+        grown = np.exp(s)
+        return np.asarray((1 - 1e-6) * grown / (1 + grown / end))
+
     def _weights(self, s: Array) -> Array:
-        """Return 1/(ν + θω) at θ = exp(s), s (T,) or (S, N), with k as the last axis."""
-        both = self.nu + np.exp(s)[..., None] * self.omega
+        """Return 1/(ν + θω) at s (T,) or (S, N), with k as the last axis."""
+        both = self.nu + self._theta(s)[..., None] * self.omega
         return np.asarray(np.where(both > 0, 1 / np.where(both > 0, both, 1.0), 0.0))
 
     def _room(self, theta: Array, W: Array, B: float) -> Array:
@@ -130,7 +137,7 @@ class Dual:
         s = np.broadcast_to(_GRID, (len(self.gamma), len(_GRID)))
         best = np.zeros(len(s))
         for _ in range(4):
-            values = -self._room(np.exp(s), self._weights(s), 0.0)
+            values = -self._room(self._theta(s), self._weights(s), 0.0)
             k = np.argmax(values, axis=1)[:, None]
             best = np.maximum(best, np.take_along_axis(values, k, axis=1)[:, 0])
             ends = [np.take_along_axis(s, np.clip(k + j, 0, len(_GRID) - 1), 1) for j in (-1, 1)]

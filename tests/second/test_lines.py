@@ -1,0 +1,174 @@
+"""Lines of every model: the recorded crossings, and membership flips at every end."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import ElasticNet, Lasso, Ridge
+from sklearn.svm import SVR, LinearSVR
+
+import unassuming as ua
+from recorded import problems
+from second.engines import asked, count, engine_of
+from second.scans import assert_flips
+from unassuming._second import noise as noises
+from unassuming._second.geometry.choose import lines_of
+from unassuming._second.geometry.grid_lines import GridLines
+from unassuming._second.membership import Engine
+from unassuming._second.objectives import factory_for
+from unassuming._second.ranking import Order
+
+EXACT = [name for name in problems() if lines_of(engine_of(name)).exact]
+SAMPLED = ("labels, logistic", "labels, logistic, plain")
+"""The recorded crossings of these are those of a grid."""
+
+
+def start_of(engine, question):
+    origin = question.get("origin")
+    return engine.objective.estimate() if origin is None else np.array(origin)
+
+
+@pytest.mark.parametrize(("name", "question"), asked("crossings"))
+def test_crossings_are_the_recorded_ones(name, question):
+    if name in SAMPLED:
+        pytest.skip("the record is that of a grid")
+    engine, direction = engine_of(name), np.array(question["direction"])
+    lines = lines_of(engine)
+    origin = start_of(engine, question)
+    (found,), expected = (
+        lines.intervals(origin[None], direction[None], [count(question["level"])])[0],
+        question["answer"]["sets"],
+    )
+    np.testing.assert_allclose(found, np.reshape(expected, (-1, 2)), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [pair for pair in asked("reach") if pair[0] in EXACT and pair[0] not in SAMPLED],
+)
+def test_rays_are_the_recorded_ones(name, question):
+    engine = engine_of(name)
+    directions = np.array(question["directions"])
+    origins = np.broadcast_to(engine.objective.estimate(), directions.shape)
+    found = lines_of(engine).first_exits(origins, directions, range(1, engine.m))
+    expected = np.array(question["answer"]["reach"]).T
+    rank = engine.rank(origins[:1])[0]
+    known = rank <= engine.m - np.arange(1, engine.m)
+    np.testing.assert_allclose(np.array(found)[known], expected[known], rtol=1e-8)
+
+
+def some_lines(name):
+    """Through the estimate, other candidates, sparse points; some hold coefficients at zero."""
+    engine, candidates = engine_of(name), problems()[name].arrays["candidates"]
+    estimate, rng = candidates[0], np.random.default_rng(0)
+    for question in problems()[name].questions:
+        if question["ask"] == "crossings":
+            yield start_of(engine, question), np.array(question["direction"])
+    for other in candidates[3:6]:
+        yield estimate, other - estimate
+    yield candidates[7], candidates[8] - candidates[7]
+    for share in (0.3, 0.7):
+        keep = rng.random(len(estimate)) < share
+        keep[0] = True
+        size = np.abs(estimate) + 0.1 * np.abs(estimate).max()
+        yield estimate * keep, size * rng.normal(size=len(estimate)) * keep
+        yield estimate * keep, size * rng.normal(size=len(estimate))
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_membership_flips_at_every_end_and_nowhere_else(name):
+    engine = engine_of(name)
+    lines = lines_of(engine)
+    total = sum(assert_flips(engine, lines, *parts, [10, 50]) for parts in some_lines(name))
+    assert total > 3
+
+
+KERNEL = {"kernel": "rbf", "gamma": 0.5}
+MODELS = {
+    "LASSO": (Lasso(alpha=0.1), None),
+    "LASSO, hessian": (Lasso(alpha=0.1), "hessian"),
+    "elastic net": (ElasticNet(alpha=0.1, l1_ratio=0.6), None),
+    "kernel LASSO": (ua.KernelLasso(alpha=0.3, **KERNEL), None),
+    "SVR": (SVR(C=2.0, epsilon=0.1, **KERNEL), None),
+    "SVR, identity": (SVR(C=2.0, epsilon=0.1, **KERNEL), "identity"),
+    "kernel Huber": (ua.KernelHuber(alpha=0.5, delta=0.3, **KERNEL), None),
+    "linear SVR": (LinearSVR(epsilon=0.2, C=1.0), None),
+    "linear SVR, squares": (
+        LinearSVR(epsilon=0.2, C=1.0, loss="squared_epsilon_insensitive", dual=True),
+        None,
+    ),
+    "ridge, identity": (Ridge(0.5), "identity"),
+}
+NOISES = {
+    "signs": noises.Symmetric(),
+    "blocks": noises.BlockSymmetric(np.arange(14) // 2),
+    "permutations": noises.Exchangeable(),
+    "within": noises.ExchangeableWithin(7),
+    "both": noises.SymmetricExchangeable(),
+    "rotations": noises.Spherical(),
+}
+
+
+def random_lines(estimate, rng):
+    """Generic, along a coordinate, from elsewhere, and through sparse points."""
+    d, keep = len(estimate), rng.random(len(estimate)) < 0.5
+    keep[rng.integers(d)] = True
+    way = rng.normal(size=d)
+    yield estimate, way
+    yield estimate, np.eye(d)[rng.integers(d)]
+    yield estimate + 0.05 * np.abs(estimate).max() * rng.normal(size=d), way
+    yield estimate * keep, way
+    yield estimate * keep, way * keep
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("name", MODELS)
+def test_membership_flips_at_every_end_for_every_loss_and_noise(name, noise):
+    seed = 10 * list(MODELS).index(name) + list(NOISES).index(noise)
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(14, 2))
+    X = np.round(X, 1) if seed % 2 else X
+    y = X @ [1.0, 0.0] + 0.3 * rng.laplace(size=14)
+    model, weighting = MODELS[name]
+    objective = factory_for(model)(model, X, y, None)
+    drawn = NOISES[noise].draw(14, 39, rng)
+    order = Order(rng.permutation(40))
+    engine = Engine(objective, NOISES[noise], drawn, order, weighting)
+    lines = lines_of(engine)
+    assert lines.exact
+    for origin, direction in random_lines(objective.estimate(), rng):
+        assert_flips(engine, lines, origin, direction, [4, 20], size=1e-6, count=150)
+
+
+def test_the_grid_is_left_to_systems_and_scales():
+    left = {problems()[n].text["estimator"]["class"] for n in problems() if n not in EXACT}
+    assert left == {"HuberRegressor", "ARX"}
+
+
+@pytest.mark.parametrize(
+    "name", ["LASSO", "SVR", "quantiles, L1", "labels, ridge", "labels, logistic"]
+)
+def test_lines_of_a_batch_do_not_see_each_other(name):
+    engine, rng = engine_of(name), np.random.default_rng(0)
+    lines, estimate = lines_of(engine), engine.objective.estimate()
+    size = np.abs(estimate).max() * 0.1
+    origins = 0.5 * estimate + size * rng.normal(size=(5, len(estimate))) * np.array(
+        [[0], [0], [1], [1], [1]]
+    )
+    directions = size * rng.normal(size=(5, len(estimate)))
+    together = lines.intervals(origins, directions, [5, 40])
+    for j in range(5):
+        alone = lines.intervals(origins[j : j + 1], directions[j : j + 1], [5, 40])
+        for one, every in zip(alone, together, strict=True):
+            np.testing.assert_allclose(one[0], every[j], rtol=1e-9, atol=1e-12)
+
+
+def test_a_grid_brackets_members():
+    engine = engine_of("ARX")
+    grid, estimate = GridLines(engine.rank, engine.m), engine.objective.estimate()
+    direction = np.eye(len(estimate))[0]
+    (spans,) = grid.intervals(estimate[None], direction[None], [10])[0]
+    ends = spans[np.isfinite(spans)]
+    assert len(ends)
+    at = estimate + ends[:, None] * direction
+    assert (engine.rank(at) <= engine.m - 10).all()
+    (rough,) = grid.rough.intervals(estimate[None], direction[None], [10])[0]
+    assert rough[0, 0] == pytest.approx(spans[0, 0], rel=0.05)

@@ -1,0 +1,162 @@
+"""Outer bounds of SVR, LASSO and others: inequalities that hold on every set, recorded bounds."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVR
+
+from recorded import problems
+from second.engines import asked, count, engine_of, quadratic_sets, rows_at
+from unassuming._second.geometry.piecewise.model import Model
+from unassuming._second.geometry.piecewise.relaxation import Relaxation
+from unassuming._second.geometry.quadratic import qth_largest
+from unassuming._second.membership import Engine
+from unassuming._second.noise import Symmetric
+from unassuming._second.objectives import factory_for
+from unassuming._second.ranking import Order
+
+PIECEWISE = [
+    name
+    for name in problems()
+    if Model.of(engine_of(name)) is not None and quadratic_sets(name) is None
+]
+NAMES = [name for name in PIECEWISE if "weights and permutations" not in name]
+
+
+def relaxation_of(name, bound=0.0):
+    engine = engine_of(name)
+    return Relaxation(Model.of(engine), engine.objective.design.ball(), bound)
+
+
+def recorded(kind, **such):
+    return [
+        pytest.param(
+            name, question, id=f"{name}, {question['level']}, {question.get('norm_bound')}"
+        )
+        for name, question in asked(kind, method="joint", **such)
+        if name in NAMES
+    ]
+
+
+def assert_bounds(lower, upper, answer):
+    expected = np.array(answer["lower"]), np.array(answer["upper"])
+    width = np.where(np.isfinite(expected[1] - expected[0]), expected[1] - expected[0], 1.0)
+    for found, known in zip((lower, upper), expected, strict=True):
+        assert np.isinf(found).tolist() == np.isinf(known).tolist()
+        some = np.isfinite(known)
+        assert (np.abs(found[some] - known[some]) <= 1e-3 * width[some]).all()
+
+
+@pytest.mark.parametrize(("name", "question"), recorded("interval"))
+def test_intervals_are_the_recorded_ones(name, question):
+    design = engine_of(name).objective.design
+    if design.dual:
+        pytest.skip("coefficients of kernel functions have no bounds without a ball")
+    one = relaxation_of(name, question.get("norm_bound", 0.0))
+    g = question["functionals"]
+    g = np.eye(engine_of(name).objective.d) if g is None else np.array(g)
+    up, down = one.supports(*one.ball.functionals(g))
+    q = count(question["level"])
+    lower, upper = -qth_largest(down, q), qth_largest(up, q)
+    if name == "instruments, permutations":  # what no shift of the intercept sees is bounded
+        seen = np.isinf(upper)
+        assert seen.tolist() == (g[:, 0] != 0).tolist()
+        lower, upper = np.where(seen, lower, -np.inf), np.where(seen, upper, np.inf)
+    assert_bounds(lower, upper, question["answer"])
+
+
+@pytest.mark.parametrize(
+    ("name", "question"), [one for one in recorded("band") if "norm_bound" in one.values[1]]
+)
+def test_bands_with_a_norm_bound_are_the_recorded_ones(name, question):
+    design, inputs = engine_of(name).objective.design, np.array(question["inputs"])
+    one = relaxation_of(name, question["norm_bound"])
+    similarity = design.self_similarity(inputs) if design.dual else None
+    g = rows_at(problems()[name], inputs)
+    t, rest = one.ball.functionals(g, similarity, function=question.get("target") == "function")
+    up, down = one.supports(t, rest)
+    q = count(question["level"])
+    assert_bounds(-qth_largest(down, q), qth_largest(up, q), question["answer"])
+
+
+def candidates(engine, rng, count=150):
+    """Near the estimate and far from it; many with zeros."""
+    d, estimate = engine.objective.d, engine.objective.estimate()
+    size = (
+        np.abs(estimate) + (0.01 if engine.objective.design.dual else 1e-3) * np.abs(estimate).max()
+    )
+    steps = size * 10 ** rng.uniform(-3, 1, size=(count, 1)) * rng.normal(size=(count, d))
+    a = estimate * rng.choice([0, 1], size=(count, 1)) + steps
+    zero = rng.random((count, d)) < rng.choice([0.0, 0.5, 0.9], size=(count, 1))
+    return np.where(zero, 0.0, a)
+
+
+def violations(one, eta, x):
+    """xᵀAx - 2bᵀx - c for all points and sets, relative to its terms."""
+    A, b, c = one.inequalities(eta)
+    square, linear = np.einsum("nj,sjk,nk->ns", x, A, x), 2 * x @ b.T
+    return (square - linear - c) / (np.abs(square) + np.abs(linear) + np.abs(c) + 1e-300)
+
+
+SMOOTH = [name for name in NAMES if not engine_of(name).objective.loss.knots]
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_inequalities_hold_at_every_point_of_a_set_sparse_ones_too(name):
+    engine = engine_of(name)
+    one = relaxation_of(name, 1e3)
+    a = candidates(engine, np.random.default_rng(3))
+    gap, tolerance = engine.gaps(a)
+    inside, x = gap >= -tolerance, a @ one.ball.forward.T
+    assert 0.02 < inside.mean() < 0.98
+    for eta in (0.01, 0.1, 1.0) if one.spread.any() else (0.0,):
+        assert violations(one, eta, x)[inside].max() <= 1e-9
+        if not one.spread.any():  # without kinks they are the sets themselves
+            clear = np.abs(gap) > 1e-6 * np.abs(gap).max()
+            assert ((violations(one, eta, x) <= 0) == inside)[clear].all()
+
+
+@pytest.mark.parametrize("name", ["LASSO", "elastic net", "SVR, Psi = I", "kernel LASSO"])
+def test_bounds_hold_every_member_in_the_ball(name):
+    engine = engine_of(name)
+    estimate, rng = engine.objective.estimate(), np.random.default_rng(0)
+    ball = engine.objective.design.ball()
+
+    def norm(a):
+        return np.sqrt(((a @ ball.forward.T) ** 2) @ ball.nu)
+
+    bound = 1.2 * norm(estimate[None])[0]
+    size = np.abs(estimate).max() * 10 ** rng.uniform(-3, 0, size=(2000, 1))
+    a = estimate + size * rng.normal(size=(2000, len(estimate)))
+    a = a[(norm(a) <= bound) & (engine.rank(a) <= engine.m - 30)]
+    g = (
+        np.eye(len(estimate))
+        if not engine.objective.design.dual
+        else engine.objective.design.matrix
+    )
+    one = relaxation_of(name, bound)
+    similarity = np.diagonal(engine.objective.design.K) if engine.objective.design.dual else None
+    up, down = one.supports(*one.ball.functionals(g, similarity))
+    assert len(a) > 5
+    assert (a @ g.T <= qth_largest(up, 30) * (1 + 1e-9) + 1e-9).all()
+    assert (a @ g.T >= -qth_largest(down, 30) * (1 + 1e-9) - 1e-9).all()
+
+
+def test_nothing_but_the_ball_is_known_where_the_box_can_be_reached():
+    rng = np.random.default_rng(1)
+    X = np.linspace(0, 4, 20)[:, None]
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=20)
+    model, noise = SVR(C=100.0, epsilon=0.01, kernel="rbf", gamma=5.0), Symmetric()
+    objective = factory_for(model)(model, X, y, None)
+    engine = Engine(objective, noise, noise.draw(20, 99, rng), Order(rng.permutation(100)))
+    ball = objective.design.ball()
+    t, rest = ball.functionals(objective.design.matrix - np.eye(21)[0], np.ones(20))
+    for bound, known in ((3.0, True), (300.0, False)):
+        up, _ = Relaxation(Model.of(engine), ball, bound).supports(t, rest)
+        assert (up <= bound * (1 + 1e-9)).all()
+        assert (up < 0.9 * bound).any() == known
+
+
+def test_nothing_but_the_ball_is_known_of_a_loss_with_knots():
+    one = relaxation_of("kernel Huber", 3.0)
+    up, down = one.supports(np.eye(len(one.nu))[:2], np.zeros(2))
+    np.testing.assert_allclose([up, down], 3.0, rtol=1e-12)
