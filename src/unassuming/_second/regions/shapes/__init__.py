@@ -1,0 +1,1 @@
+"""The shapes of regions: closed forms where there are some."""

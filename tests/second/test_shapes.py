@@ -1,0 +1,120 @@
+"""Shapes of regions give the recorded answers: lines, bounds, ellipsoids, boundedness."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from recorded import problems
+from second.engines import asked, count, engine_of, quadratic_sets, rows_at
+from unassuming._second.ranking.levels import Level
+from unassuming._second.regions.shapes.quadratic import QuadraticShape
+from unassuming._second.regions.shapes.shape import Question
+
+CLOSE, NORM_BOUND = 1e-6, 1e-3
+
+
+@cache
+def shape_of(name):
+    return QuadraticShape(engine_of(name))
+
+
+def level_of(question):
+    return Level(count(question["level"]), 100)
+
+
+def quadratic(kind, **such):
+    return [
+        pytest.param(name, question, id=f"{name}, {question.get('level', '')}")
+        for name, question in asked(kind, **such)
+        if quadratic_sets(name) is not None
+    ]
+
+
+def assert_bounds(found, answer, close=CLOSE):
+    low, high = np.array(answer["lower"]), np.array(answer["upper"])
+    width = np.where(np.isfinite(high - low), high - low, 1.0)
+    for ours, recorded in ((found.lower, low), (found.upper, high)):
+        assert np.isinf(ours).tolist() == np.isinf(recorded).tolist()
+        some = np.isfinite(recorded)
+        assert (np.abs(ours[some] - recorded[some]) <= close * width[some]).all()
+    assert (found.status.name == "CERTIFIED") == bool(np.isfinite([low, high]).all())
+    assert (found.explanation.text() == "") == (found.status.name == "CERTIFIED")
+
+
+@pytest.mark.parametrize(("name", "question"), quadratic("interval", method="joint"))
+def test_intervals(name, question):
+    g = question["functionals"]
+    g = np.eye(engine_of(name).objective.d) if g is None else np.array(g)
+    (found,) = shape_of(name).bounds(Question(g), [level_of(question)])
+    assert_bounds(found, question["answer"])
+
+
+@pytest.mark.parametrize(("name", "question"), quadratic("band", method="joint"))
+def test_bands(name, question):
+    g, inputs = rows_at(problems()[name], question["inputs"]), np.array(question["inputs"])
+    bound, design = question.get("norm_bound"), engine_of(name).objective.design
+    similarity = design.self_similarity(inputs) if design.dual and bound else None
+    asked_for = Question(g, bound, similarity, question.get("target") == "function")
+    (found,) = shape_of(name).bounds(asked_for, [level_of(question)])
+    assert_bounds(found, question["answer"], CLOSE if bound is None else NORM_BOUND)
+
+
+@pytest.mark.parametrize(("name", "question"), quadratic("reach"))
+def test_reach(name, question):
+    expected = np.array(question["answer"]["reach"])
+    found = shape_of(name).reach(np.array(question["directions"]), range(1, 100))
+    np.testing.assert_allclose(np.array(found).T, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize(("name", "question"), quadratic("crossings"))
+def test_crossings(name, question):
+    shape, origin = shape_of(name), question.get("origin")
+    start = shape.estimate if origin is None else np.array(origin)
+    direction, q = np.array([question["direction"]]), count(question["level"])
+    ((found,),) = shape.intervals(start[None], direction, [q])
+    expected = np.array(question["answer"]["sets"]).reshape(-1, 2)
+    assert found.shape == expected.shape
+    ends = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+    np.testing.assert_allclose(found, expected, rtol=CLOSE, atol=CLOSE * ends)
+
+
+@pytest.mark.parametrize(("name", "question"), quadratic("ellipsoid"))
+def test_ellipsoids(name, question):
+    found, answer = shape_of(name).ellipsoid(level_of(question)), question["answer"]
+    np.testing.assert_allclose(found.center, answer["center"], rtol=CLOSE, atol=1e-9)
+    sides = [found.project(one) for one in np.eye(len(found.center))]
+    np.testing.assert_allclose(sides, answer["sides"], rtol=CLOSE)
+    if np.isfinite(found.squared_radius):
+        assert found.contains(found.center)
+        end = found.center + 0.999 * np.sqrt(found.squared_radius) * found.root_inverse[:, 0]
+        assert found.contains(end)
+        assert not found.contains(2 * end - found.center)
+
+
+@pytest.mark.parametrize(("name", "question"), quadratic("bounded"))
+def test_boundedness(name, question):
+    found, expected = shape_of(name).bounded(level_of(question)), question["answer"]["verdict"]
+    if expected != "undetermined":
+        assert found.verdict == expected
+    assert (found.direction is None) == (found.verdict != "unbounded")
+    if found.direction is not None and not engine_of(name).objective.design.dual:
+        both = np.stack([found.direction, -found.direction])
+        (reach,) = shape_of(name).reach(both, [level_of(question).q])
+        assert np.isinf(reach).all()
+
+
+@pytest.mark.parametrize(("name", "question"), quadratic("max_bounded_level"))
+def test_largest_bounded_levels(name, question):
+    found, expected = shape_of(name).largest_bounded_rank() / 100, question["answer"]["level"]
+    undecided = [q for n, q in asked("bounded", level=0.5) if n == name]
+    if any(q["answer"]["verdict"] == "undetermined" for q in undecided):  # now it is decided
+        assert found >= expected
+    else:
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "question"), quadratic("norm_lower_bound"))
+def test_norms(name, question):
+    found = shape_of(name).norm_lower_bound(level_of(question))
+    assert found == pytest.approx(question["answer"]["bound"], rel=1e-5, abs=1e-9)
