@@ -8,6 +8,7 @@ import pytest
 from recorded import problems
 from second.engines import asked, count, engine_of, quadratic_sets, rows_at
 from unassuming._second.ranking.levels import Level
+from unassuming._second.regions.shapes.piecewise import PiecewiseShape
 from unassuming._second.regions.shapes.quadratic import QuadraticShape
 from unassuming._second.regions.shapes.shape import Question
 
@@ -118,3 +119,108 @@ def test_largest_bounded_levels(name, question):
 def test_norms(name, question):
     found = shape_of(name).norm_lower_bound(level_of(question))
     assert found == pytest.approx(question["answer"]["bound"], rel=1e-5, abs=1e-9)
+
+
+# --- piecewise -----------------------------------------------------------------------------------
+
+PIECEWISE = [
+    name
+    for name in problems()
+    if quadratic_sets(name) is None
+    and not engine_of(name).noise.labels
+    and engine_of(name).objective.quantile is None
+]
+
+
+@cache
+def piecewise_of(name):
+    return PiecewiseShape(engine_of(name))
+
+
+def piecewise(kind, **such):
+    return [
+        pytest.param(name, question, id=f"{name}, {question.get('level', '')}")
+        for name, question in asked(kind, **such)
+        if name in PIECEWISE
+    ]
+
+
+def assert_no_wider(found, answer, close):
+    """Where the record has finite bounds, these are as tight; where they are new, they are."""
+    low, high = np.array(answer["lower"]), np.array(answer["upper"])
+    width = np.where(np.isfinite(high - low), high - low, 1.0)
+    for side, ours, recorded in ((-1, found.lower, low), (1, found.upper, high)):
+        some = np.isfinite(recorded)
+        beyond = side * (ours[some] - recorded[some])
+        assert (beyond <= close * width[some]).all()
+        assert (beyond >= -1e-3 * width[some]).all()
+    finite = np.isfinite([found.lower, found.upper]).all()
+    assert (found.status.name == "CERTIFIED") == bool(finite)
+    assert (found.explanation.text() == "") == bool(finite)
+
+
+@pytest.mark.parametrize(("name", "question"), piecewise("interval", method="joint"))
+def test_intervals_of_piecewise_shapes(name, question):
+    g = question["functionals"]
+    g = np.eye(engine_of(name).objective.d) if g is None else np.array(g)
+    (found,) = piecewise_of(name).bounds(Question(g), [level_of(question)])
+    assert_no_wider(found, question["answer"], NORM_BOUND)
+    members = problems()[name].arrays["candidates"]
+    values = members[engine_of(name).rank(members) <= level_of(question).largest_rank] @ g.T
+    assert ((found.lower <= values) & (values <= found.upper)).all()
+
+
+@pytest.mark.parametrize(("name", "question"), piecewise("band", method="joint"))
+def test_bands_of_piecewise_shapes(name, question):
+    g, inputs = rows_at(problems()[name], question["inputs"]), np.array(question["inputs"])
+    bound, design = question.get("norm_bound"), engine_of(name).objective.design
+    similarity = design.self_similarity(inputs) if design.dual and bound else None
+    asked_for = Question(g, bound, similarity, question.get("target") == "function")
+    (found,) = piecewise_of(name).bounds(asked_for, [level_of(question)])
+    assert_no_wider(found, question["answer"], NORM_BOUND)
+
+
+@pytest.mark.parametrize(("name", "question"), piecewise("reach"))
+def test_reach_of_piecewise_shapes(name, question):
+    shape, expected = piecewise_of(name), np.array(question["answer"]["reach"])
+    found = shape.reach(np.array(question["directions"]), range(1, 100))
+    np.testing.assert_allclose(np.array(found).T, expected, rtol=1e-8 if shape.exact else CLOSE)
+
+
+@pytest.mark.parametrize(("name", "question"), piecewise("crossings"))
+def test_crossings_of_piecewise_shapes(name, question):
+    shape, origin = piecewise_of(name), question.get("origin")
+    start = shape.estimate if origin is None else np.array(origin)
+    direction, q = np.array([question["direction"]]), count(question["level"])
+    ((found,),) = shape.intervals(start[None], direction, [q])
+    expected = np.array(question["answer"]["sets"]).reshape(-1, 2)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+# --- samples -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["least squares", "ridge", "LASSO"])
+def test_samples_are_members_within_the_bounds_and_fill_them(name):
+    engine, level = engine_of(name), Level(20, 100)
+    shape = shape_of(name) if quadratic_sets(name) is not None else piecewise_of(name)
+    found = shape.sample(64, level, np.random.default_rng(0))
+    assert found.shape == (64, engine.objective.d)
+    assert (engine.rank(found) <= level.largest_rank).all()
+    g = np.eye(engine.objective.d)
+    (bounds,) = shape.bounds(Question(g), [level])
+    assert ((bounds.lower <= found) & (found <= bounds.upper)).all()
+    ways = np.concatenate([g, -g])
+    (reach,) = shape.reach(ways, [level.q])
+    sides = reach.reshape(2, -1).sum(axis=0)
+    assert (np.ptp(found, axis=0) > 0.3 * sides).all()
+
+
+def test_samples_in_a_ball_have_at_most_its_norm():
+    shape, level = shape_of("ridge"), Level(20, 100)
+    slopes = np.linalg.norm(shape.estimate[1:])
+    found = shape.sample(32, level, np.random.default_rng(0), norm_bound=1.01 * slopes)
+    assert (np.linalg.norm(found[:, 1:], axis=1) <= 1.01 * slopes * (1 + 1e-9)).all()
+    assert shape.accepts(found, level).all()
+    with pytest.raises(Exception, match="pass a larger norm_bound"):
+        shape.sample(1, level, np.random.default_rng(0), norm_bound=0.9 * slopes)

@@ -72,6 +72,7 @@ class Cause(Enum):
         "unbounded region needs {q}."
     )
     MEMBERSHIP_ONLY = "For {objective} only membership can be tested."
+    NO_BOUND = "The data alone give no finite bound that is known for {objective}."
 
     def __call__(self, **values: Any) -> Fact:
         """State the fact; objects are kept as words, so that a result holds no data."""

@@ -9,16 +9,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import ClassVar, final
 
 import numpy as np
 
 from unassuming._errors import NotAvailable
+from unassuming._numerics import CUT
+from unassuming._second.geometry.choose import lines_of
+from unassuming._second.geometry.lines import Lines
 from unassuming._second.membership import Engine
+from unassuming._second.objectives.norm_ball import NormBall
 from unassuming._second.ranking.levels import Level
 from unassuming._second.regions.explain import Explanation, Status
 from unassuming._second.regions.results import Boundedness, Ellipsoid
-from unassuming._typing import Array
+from unassuming._second.regions.search.walk import Members, confined, hit_and_run
+from unassuming._typing import Array, BoolArray
 
 
 @final
@@ -61,7 +67,7 @@ class Shape(ABC):
         """Whether intervals on lines are exact rather than found on a grid."""
         return True
 
-    @property
+    @cached_property
     def estimate(self) -> Array:
         """The minimiser, (d,)."""
         return self.engine.objective.estimate()
@@ -79,6 +85,57 @@ class Shape(ABC):
 
         Minus infinity if the estimate is not a member.
         """
+
+    def sample(
+        self,
+        size: int,
+        level: Level,
+        rng: np.random.Generator,
+        norm_bound: float | None = None,
+        thinning: int | None = None,
+    ) -> Array:
+        """Return members of the region, (size, d), by hit-and-run from the estimate."""
+        if not self.accepts(self.estimate[None], level)[0]:
+            raise NotAvailable(
+                f"sampling starts at the estimate, which is outside the region of level "
+                f"{float(level):.12g}. Ask for a higher level."
+            )
+        members: Members = partial(self._members, level.q)
+        if norm_bound is not None:
+            members = confined(members, self._ball(norm_bound), norm_bound)
+        steps = (1 + self.star_convex) * len(self.axes) if thinning is None else thinning
+        accept = partial(self.accepts, level=level)
+        return hit_and_run(self.estimate, self.axes, members, accept, size, rng, steps)
+
+    def accepts(self, a: Array, level: Level) -> BoolArray:
+        """Which coefficients (N, d) are members."""
+        return np.asarray(self.engine.rank(a) <= level.largest_rank)
+
+    @cached_property
+    def axes(self) -> Array:
+        """Directions (k, d) in units of the fitted values, as far as these see the coefficients."""
+        design = self.engine.objective.design
+        if design is None:
+            return np.diag(np.where(self.estimate != 0, np.abs(self.estimate), 1.0))
+        _, s, vt = np.linalg.svd(design.matrix, full_matrices=False)
+        keep = s > CUT * s[0]
+        return np.asarray(vt[keep] / s[keep, None])
+
+    def _members(self, q: int, origins: Array, directions: Array) -> list[Array]:
+        return self.intervals(origins, directions, [q])[0]
+
+    def _ball(self, bound: float) -> NormBall:
+        """Return the coordinates of the norm, if the estimate is inside the ball."""
+        if (design := self.engine.objective.design) is None:
+            raise self.not_available("a norm bound")
+        ball = design.ball()
+        norm = float(np.sqrt((ball.nu * (ball.forward @ self.estimate) ** 2).sum()))
+        if norm > bound:
+            raise NotAvailable(
+                f"the search starts at the estimate, whose norm {norm:.6g} is above the norm bound "
+                f"{bound:.6g}: pass a larger norm_bound."
+            )
+        return ball
 
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
         """Bound linear functionals over the region at each level."""
@@ -115,3 +172,26 @@ class Shape(ABC):
         return [
             t if here else np.full(len(t), -np.inf) for here, t in zip(inside, found, strict=True)
         ]
+
+
+class LineShape(Shape):
+    """A region that is known by its lines."""
+
+    @cached_property
+    def lines(self) -> Lines:
+        """The region along lines; on a grid, in units of the fitted values."""
+        return lines_of(self.engine)
+
+    @property
+    def exact(self) -> bool:
+        """Whether intervals on lines are exact rather than found on a grid."""
+        return self.lines.exact
+
+    def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
+        """Return the closed intervals of t with origin + t direction in the region."""
+        return self.lines.intervals(origins, directions, qs)
+
+    def reach(self, directions: Array, qs: Sequence[int]) -> list[Array]:
+        """Return for each q the end of the interval of t >= 0 that contains the estimate."""
+        origins = np.broadcast_to(self.estimate, directions.shape)
+        return self._where_inside(self.lines.first_exits(origins, directions, qs), qs)
