@@ -4,12 +4,19 @@ from functools import cache
 
 import numpy as np
 import pytest
+from sklearn.linear_model import QuantileRegressor
 
 from recorded import problems
 from second.engines import asked, count, engine_of, quadratic_sets, rows_at
+from unassuming._second.geometry.branch_and_bound import GAP
+from unassuming._second.membership import Engine
+from unassuming._second.noise import Quantile
+from unassuming._second.objectives import factory_for
+from unassuming._second.ranking import Order
 from unassuming._second.ranking.levels import Level
 from unassuming._second.regions.shapes.piecewise import PiecewiseShape
 from unassuming._second.regions.shapes.quadratic import QuadraticShape
+from unassuming._second.regions.shapes.quantiles import QuantileShape
 from unassuming._second.regions.shapes.shape import Question
 
 CLOSE, NORM_BOUND = 1e-6, 1e-3
@@ -145,7 +152,7 @@ def piecewise(kind, **such):
     ]
 
 
-def assert_no_wider(found, answer, close):
+def assert_no_wider(found, answer, close, narrower=1e-3):
     """Where the record has finite bounds, these are as tight; where they are new, they are."""
     low, high = np.array(answer["lower"]), np.array(answer["upper"])
     width = np.where(np.isfinite(high - low), high - low, 1.0)
@@ -153,7 +160,7 @@ def assert_no_wider(found, answer, close):
         some = np.isfinite(recorded)
         beyond = side * (ours[some] - recorded[some])
         assert (beyond <= close * width[some]).all()
-        assert (beyond >= -1e-3 * width[some]).all()
+        assert (beyond >= -narrower * width[some]).all()
     finite = np.isfinite([found.lower, found.upper]).all()
     assert (found.status.name == "CERTIFIED") == bool(finite)
     assert (found.explanation.text() == "") == bool(finite)
@@ -195,6 +202,74 @@ def test_crossings_of_piecewise_shapes(name, question):
     ((found,),) = shape.intervals(start[None], direction, [q])
     expected = np.array(question["answer"]["sets"]).reshape(-1, 2)
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+# --- quantiles -----------------------------------------------------------------------------------
+
+
+@cache
+def quantile_shape_of(name):
+    return QuantileShape(engine_of(name))
+
+
+def quantiles(kind, **such):
+    return [
+        pytest.param(name, question, id=f"{name}, {question.get('level', '')}")
+        for name, question in asked(kind, **such)
+        if name.startswith("quantiles")
+    ]
+
+
+@pytest.mark.parametrize(("name", "question"), quantiles("interval", method="joint"))
+def test_intervals_of_quantiles(name, question):
+    g, shape = question["functionals"], quantile_shape_of(name)
+    g, level = np.eye(engine_of(name).objective.d) if g is None else np.array(g), level_of(question)
+    (found,) = shape.bounds(Question(g), [level])
+    assert_no_wider(found, question["answer"], CLOSE, GAP)
+    members = problems()[name].arrays["candidates"]
+    values = members[shape.accepts(members, level)] @ g.T
+    assert ((found.lower <= values) & (values <= found.upper)).all()
+
+
+@pytest.mark.parametrize(("name", "question"), quantiles("band", method="joint"))
+def test_bands_of_quantiles(name, question):
+    g = rows_at(problems()[name], question["inputs"])
+    asked_for = Question(g, question.get("norm_bound"))
+    (found,) = quantile_shape_of(name).bounds(asked_for, [level_of(question)])
+    assert_no_wider(found, question["answer"], CLOSE, GAP)
+
+
+@pytest.mark.parametrize(("name", "question"), quantiles("bounded"))
+def test_boundedness_of_quantiles(name, question):
+    found = quantile_shape_of(name).bounded(level_of(question))
+    assert found.verdict == question["answer"]["verdict"]
+
+
+def test_a_functional_that_free_directions_do_not_see_has_finite_bounds_near_members():
+    """The slope of an age beside that of a dummy of few rows, at quantile 0.1."""
+    rng = np.random.default_rng(3)
+    age, dummy = rng.uniform(20, 60, 80), (np.arange(80) % 16 == 0).astype(float)
+    y = 1 + 0.1 * age + dummy + (0.5 + dummy) * rng.lognormal(size=80)
+    noise, order = Quantile(0.1), Order(rng.permutation(40))
+    model, X = QuantileRegressor(quantile=0.1, alpha=0.0), np.column_stack([age, dummy])
+    objective = factory_for(model)(model, X, y, None)
+    engine = Engine(objective, noise, noise.draw(80, 39, rng), order)
+    shape, level, g = QuantileShape(engine), Level(4, 40), np.eye(3)
+    bounded = shape.bounded(level)
+    assert bounded.verdict == "unbounded"
+    assert np.flatnonzero(bounded.direction).tolist() == [2]
+    (found,) = shape.bounds(Question(g), [level])
+    assert np.isfinite([found.lower[1], found.upper[1]]).all()
+    assert np.isinf([found.lower[2], found.upper[2]]).any()
+    assert (shape.engine.rank(found.witnesses.reshape(-1, 3)) <= level.largest_rank).all()
+    low, high = found.inner(g)
+    assert np.isfinite([low, high]).all()
+    assert ((found.lower <= low) & (low <= high) & (high <= found.upper)).all()
+    far = np.linspace(-10, 10, 41)[:, None] * (found.upper - found.lower)[1] * g[1]
+    ends = shape.estimate + far + 1e4 * bounded.direction
+    kept = shape.accepts(ends, level)
+    assert (ends[kept, 1] <= found.upper[1]).all()
+    assert (ends[kept, 1] >= found.lower[1]).all()
 
 
 # --- samples -------------------------------------------------------------------------------------

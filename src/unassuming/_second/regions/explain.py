@@ -71,6 +71,16 @@ class Cause(Enum):
         "{found} to {most} of the {sets} random transformations leave one direction open, and an "
         "unbounded region needs {q}."
     )
+    MOVES_FOR_EVER = (
+        "The region of level {level:.12g} is unbounded: from some members one can go arbitrarily "
+        "far in one direction without leaving it."
+    )
+    NO_END_LEFT = "no direction is left in which it could extend to infinity."
+    NO_BOXES = (
+        "Outer bounds of regression quantiles come from a search over boxes, for at most {most} "
+        "coefficients (linearly independent features if there is a penalty)."
+    )
+    NOT_SETTLED = "The search stopped after {nodes:,} boxes, its limit; some bounds are infinite."
     MEMBERSHIP_ONLY = "For {objective} only membership can be tested."
     NO_BOUND = "The data alone give no finite bound that is known for {objective}."
 
@@ -120,6 +130,7 @@ NORM_BOUND = Remedy("pass norm_bound=B", "--norm-bound B", norm_bound=True)
 FEWER_FEATURES = Remedy("use fewer features, or more rows", "use fewer features, or more rows")
 HIGHER_LEVEL = Remedy("ask for a higher level", "--level with a higher level")
 LARGER_BOUND = Remedy("pass a larger norm_bound", "--norm-bound with a larger number")
+LOWER_LEVEL = Remedy("ask at a lower level", "--level with a lower level")
 INDEPENDENT = Remedy(
     "leave out features that depend on others, or ask for values at the inputs",
     "leave out columns that depend on others",

@@ -12,11 +12,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from unassuming._numerics import SEEN
 from unassuming._second.geometry.piecewise.model import Model
 from unassuming._second.geometry.piecewise.relaxation import Relaxation
 from unassuming._second.geometry.quadratic import outward, qth_largest
-from unassuming._second.objectives.norm_ball import NormBall
 from unassuming._second.ranking.levels import Level
 from unassuming._second.regions.explain import (
     HIGHER_LEVEL,
@@ -29,7 +27,12 @@ from unassuming._second.regions.explain import (
     Status,
     status_of,
 )
-from unassuming._second.regions.shapes.shape import LineShape, OuterBounds, Question
+from unassuming._second.regions.shapes.shape import (
+    LineShape,
+    OuterBounds,
+    Question,
+    of_the_ball,
+)
 from unassuming._typing import Array
 
 
@@ -63,7 +66,7 @@ class PiecewiseShape(LineShape):
         t, rest = ball.functionals(question.g, question.similarity, function=question.function)
         if self._model is not None:
             return Relaxation(self._model, ball, B or 0.0).supports(t, rest)
-        alone = np.repeat(_of_the_ball(ball, t, rest, B)[:, None], sets, axis=1)
+        alone = np.repeat(of_the_ball(ball, t, rest, B)[:, None], sets, axis=1)
         return alone, alone
 
     def _explained(
@@ -85,11 +88,3 @@ class PiecewiseShape(LineShape):
         if o.design.dual and bound is None:
             return status, Explanation((Cause.HIDDEN(),), (INDEPENDENT, *remedies))
         return status, Explanation((Cause.NO_BOUND(objective=o),), remedies)
-
-
-def _of_the_ball(ball: NormBall, t: Array, rest: Array, bound: float | None) -> Array:
-    """Return the largest values of functionals within the ball alone, (N,)."""
-    free = np.linalg.norm(t * (ball.nu == 0), axis=1) > SEEN * np.linalg.norm(t, axis=1)
-    nu = np.where(ball.nu > 0, ball.nu, np.inf)
-    size = np.sqrt((t * t / nu).sum(axis=1) + rest)
-    return np.asarray(np.where(free | (bound is None), np.inf, (bound or 0.0) * size))

@@ -15,7 +15,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._numerics import CUT
+from unassuming._numerics import CUT, SEEN
 from unassuming._second.geometry.choose import lines_of
 from unassuming._second.geometry.lines import Lines
 from unassuming._second.membership import Engine
@@ -45,12 +45,20 @@ class Question:
 @final
 @dataclass(frozen=True, eq=False)
 class OuterBounds:
-    """Bounds of N functionals at one level; lower > upper if the region has no member."""
+    """Bounds of N functionals at one level; lower > upper if the region has no member.
+
+    ``witnesses`` (2, N, d) are members near the bounds, if a search for these has met some.
+    """
 
     lower: Array
     upper: Array
     status: Status
     explanation: Explanation
+    witnesses: Array | None = None
+
+    def inner(self, g: Array) -> Array | None:
+        """Return what the witnesses attain, for functionals g (N, d): below and above, (2, N)."""
+        return None if self.witnesses is None else (self.witnesses * g).sum(axis=2)
 
 
 class Shape(ABC):
@@ -195,3 +203,40 @@ class LineShape(Shape):
         """Return for each q the end of the interval of t >= 0 that contains the estimate."""
         origins = np.broadcast_to(self.estimate, directions.shape)
         return self._where_inside(self.lines.first_exits(origins, directions, qs), qs)
+
+    def near(
+        self,
+        members: Members,
+        axes: Array,
+        level: Level,
+        ball: tuple[Array, float] | None,
+        a: Array,
+    ) -> Array:
+        """Return members near a (N, d): on lines to the estimate, and along axes (k, d).
+
+        A ball is given by its root R and its bound: ``‖Ra‖ <= bound``.
+        """
+        ways = np.concatenate([self.estimate - a, *(np.broadcast_to(x, a.shape) for x in axes)])
+        origins = np.tile(a, (1 + len(axes), 1))
+        t = np.array([_closest(spans) for spans in members(origins, ways)])
+        points = (origins + t[:, None] * ways)[np.isfinite(t)]
+        if ball is not None:
+            points = points[np.linalg.norm(points @ ball[0].T, axis=1) <= ball[1]]
+        return np.asarray(points[self.accepts(points, level)])
+
+
+def _closest(spans: Array) -> float:
+    """Return the point of the intervals closest to zero, a little inside; NaN if there is none."""
+    if not len(spans):
+        return np.nan
+    inside = 1e-9 * np.where(np.isfinite(spans).all(axis=1), spans[:, 1] - spans[:, 0], 0.0)
+    t = np.clip(0.0, spans[:, 0] + inside, spans[:, 1] - inside)
+    return float(t[np.argmin(np.abs(t))])
+
+
+def of_the_ball(ball: NormBall, t: Array, rest: Array, bound: float | None) -> Array:
+    """Return the largest values of functionals within the ball alone, (N,)."""
+    free = np.linalg.norm(t * (ball.nu == 0), axis=1) > SEEN * np.linalg.norm(t, axis=1)
+    nu = np.where(ball.nu > 0, ball.nu, np.inf)
+    size = np.sqrt((t * t / nu).sum(axis=1) + rest)
+    return np.asarray(np.where(free | (bound is None), np.inf, (bound or 0.0) * size))
