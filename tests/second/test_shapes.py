@@ -1,5 +1,6 @@
 """Shapes of regions give the recorded answers: lines, bounds, ellipsoids, boundedness."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,6 +15,8 @@ from unassuming._second.noise import Quantile
 from unassuming._second.objectives import factory_for
 from unassuming._second.ranking import Order
 from unassuming._second.ranking.levels import Level
+from unassuming._second.regions.shapes import shape_of as shape_of_engine
+from unassuming._second.regions.shapes.labels import LabelShape
 from unassuming._second.regions.shapes.piecewise import PiecewiseShape
 from unassuming._second.regions.shapes.quadratic import QuadraticShape
 from unassuming._second.regions.shapes.quantiles import QuantileShape
@@ -270,6 +273,78 @@ def test_a_functional_that_free_directions_do_not_see_has_finite_bounds_near_mem
     kept = shape.accepts(ends, level)
     assert (ends[kept, 1] <= found.upper[1]).all()
     assert (ends[kept, 1] >= found.lower[1]).all()
+
+
+# --- labels --------------------------------------------------------------------------------------
+
+
+@cache
+def label_shape_of(name):
+    return LabelShape(engine_of(name))
+
+
+def labels(kind, **such):
+    return [
+        pytest.param(name, question, id=f"{name}, {question.get('level', '')}")
+        for name, question in asked(kind, **such)
+        if engine_of(name).noise.labels
+    ]
+
+
+@pytest.mark.parametrize(("name", "question"), labels("interval", method="joint"))
+def test_intervals_of_labels(name, question):
+    g, shape = question["functionals"], label_shape_of(name)
+    g, level = np.eye(engine_of(name).objective.d) if g is None else np.array(g), level_of(question)
+    (found,) = shape.bounds(Question(g), [level])
+    assert_no_wider(found, question["answer"], CLOSE, GAP)
+    members = problems()[name].arrays["candidates"]
+    values = members[shape.accepts(members, level)] @ g.T
+    assert ((found.lower <= values) & (values <= found.upper)).all()
+    if found.witnesses is not None:
+        assert shape.accepts(found.witnesses.reshape(-1, g.shape[1]), level).all()
+
+
+@pytest.mark.parametrize(("name", "question"), labels("band", method="joint"))
+def test_bands_of_labels(name, question):
+    """Bounds of E[y|x], which lies in [-1, 1]."""
+    g, inputs = rows_at(problems()[name], question["inputs"]), np.array(question["inputs"])
+    bound, design = question.get("norm_bound"), engine_of(name).objective.design
+    similarity = design.self_similarity(inputs) if design.dual and bound else None
+    asked_for = Question(g, bound, similarity, question.get("target") == "function")
+    (found,) = label_shape_of(name).bounds(asked_for, [level_of(question)])
+    mean = engine_of(name).objective.loss.mean
+    low, high = (np.array(question["answer"][side]) for side in ("lower", "upper"))
+    for side, ours, recorded in ((-1, found.lower, low), (1, found.upper, high)):
+        beyond = side * (np.clip(mean(ours), -1, 1) - recorded) / (high - low)
+        assert (beyond <= (CLOSE if bound is None else NORM_BOUND)).all()
+        assert (beyond >= -GAP).all()
+
+
+@pytest.mark.parametrize(("name", "question"), labels("bounded"))
+def test_boundedness_of_labels(name, question):
+    found = label_shape_of(name).bounded(level_of(question))
+    assert found.verdict == question["answer"]["verdict"]
+    if found.direction is not None:
+        moved = engine_of(name).objective.design.matrix @ found.direction
+        assert np.abs(moved).max() <= 1e-9 * np.abs(found.direction).max()
+
+
+def test_every_recorded_problem_has_its_shape():
+    found = {name: shape_of_engine(engine_of(name)).name for name in problems()}
+    for name, shape in found.items():
+        if engine_of(name).noise.labels:
+            assert shape == "labels"
+        elif name.startswith("quantiles"):
+            assert shape == "quantiles"
+        else:
+            assert shape == ("quadratic" if quadratic_sets(name) is not None else "piecewise")
+    assert found["least squares, Psi = I"] == found["least squares, weights and permutations"]
+    assert set(found.values()) == {"labels", "quantiles", "quadratic", "piecewise"}
+
+
+def test_a_matrix_as_weighting_has_no_ellipsoids():
+    engine = replace(engine_of("least squares"), weighting=np.eye(4))
+    assert shape_of_engine(engine).name == "piecewise"
 
 
 # --- samples -------------------------------------------------------------------------------------

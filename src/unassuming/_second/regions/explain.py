@@ -81,6 +81,11 @@ class Cause(Enum):
         "coefficients (linearly independent features if there is a penalty)."
     )
     NOT_SETTLED = "The search stopped after {nodes:,} boxes, its limit; some bounds are infinite."
+    NO_LABEL_MODEL = (
+        "No coefficients with |f| <= 1 at the inputs agree with the labels: the model is too small "
+        "for the data."
+    )
+    VALUES_DETERMINE = "fitted values lie in [-1, 1] and determine the coefficients."
     MEMBERSHIP_ONLY = "For {objective} only membership can be tested."
     NO_BOUND = "The data alone give no finite bound that is known for {objective}."
 

@@ -80,6 +80,11 @@ class Shape(ABC):
         """The minimiser, (d,)."""
         return self.engine.objective.estimate()
 
+    @property
+    def start(self) -> Array:
+        """Where searches for members begin, (d,): the estimate, unless that is impossible."""
+        return self.estimate
+
     @abstractmethod
     def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
         """Return the closed intervals of t with origin + t direction in the region.
@@ -103,7 +108,7 @@ class Shape(ABC):
         thinning: int | None = None,
     ) -> Array:
         """Return members of the region, (size, d), by hit-and-run from the estimate."""
-        if not self.accepts(self.estimate[None], level)[0]:
+        if not self.accepts(self.start[None], level)[0]:
             raise NotAvailable(
                 f"sampling starts at the estimate, which is outside the region of level "
                 f"{float(level):.12g}. Ask for a higher level."
@@ -113,7 +118,7 @@ class Shape(ABC):
             members = confined(members, self._ball(norm_bound), norm_bound)
         steps = (1 + self.star_convex) * len(self.axes) if thinning is None else thinning
         accept = partial(self.accepts, level=level)
-        return hit_and_run(self.estimate, self.axes, members, accept, size, rng, steps)
+        return hit_and_run(self.start, self.axes, members, accept, size, rng, steps)
 
     def accepts(self, a: Array, level: Level) -> BoolArray:
         """Which coefficients (N, d) are members."""
@@ -212,11 +217,11 @@ class LineShape(Shape):
         ball: tuple[Array, float] | None,
         a: Array,
     ) -> Array:
-        """Return members near a (N, d): on lines to the estimate, and along axes (k, d).
+        """Return members near a (N, d): on lines to the start, and along axes (k, d).
 
         A ball is given by its root R and its bound: ``‖Ra‖ <= bound``.
         """
-        ways = np.concatenate([self.estimate - a, *(np.broadcast_to(x, a.shape) for x in axes)])
+        ways = np.concatenate([self.start - a, *(np.broadcast_to(x, a.shape) for x in axes)])
         origins = np.tile(a, (1 + len(axes), 1))
         t = np.array([_closest(spans) for spans in members(origins, ways)])
         points = (origins + t[:, None] * ways)[np.isfinite(t)]
