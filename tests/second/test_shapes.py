@@ -374,3 +374,28 @@ def test_samples_in_a_ball_have_at_most_its_norm():
     assert shape.accepts(found, level).all()
     with pytest.raises(Exception, match="pass a larger norm_bound"):
         shape.sample(1, level, np.random.default_rng(0), norm_bound=0.9 * slopes)
+
+
+# --- inner bounds --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        pytest.param(name, question, id=name)
+        for name, question in asked("interval", inner=True)
+        if not engine_of(name).objective.design.dual
+    ],
+)
+def test_inner_bounds_are_attained_nearly_as_far_out_as_recorded(name, question):
+    shape, level, answer = shape_of_engine(engine_of(name)), level_of(question), question["answer"]
+    g = question["functionals"]
+    g = np.eye(engine_of(name).objective.d) if g is None else np.array(g)
+    found = shape.witnesses(g, level)
+    assert shape.accepts(found.reshape(-1, g.shape[1]), level).all()
+    low, high = (found * g).sum(axis=2)
+    least, most = np.array(answer["inner_lower"]), np.array(answer["inner_upper"])
+    some = np.isfinite([answer["lower"], answer["upper"]]).all(axis=0)  # else it is arbitrary
+    assert ((high - low)[some] >= 0.95 * (most - least)[some]).all()
+    (bounds,) = shape.bounds(Question(g), [level])
+    assert ((bounds.lower <= low) & (high <= bounds.upper)).all()

@@ -23,6 +23,7 @@ from unassuming._second.objectives.norm_ball import NormBall
 from unassuming._second.ranking.levels import Level
 from unassuming._second.regions.explain import Explanation, Status
 from unassuming._second.regions.results import Boundedness, Ellipsoid
+from unassuming._second.regions.search.climb import climb
 from unassuming._second.regions.search.walk import Members, confined, hit_and_run
 from unassuming._typing import Array, BoolArray
 
@@ -119,6 +120,19 @@ class Shape(ABC):
         steps = (1 + self.star_convex) * len(self.axes) if thinning is None else thinning
         accept = partial(self.accepts, level=level)
         return hit_and_run(self.start, self.axes, members, accept, size, rng, steps)
+
+    def witnesses(self, g: Array, level: Level, norm_bound: float | None = None) -> Array | None:
+        """Return members (2, N, d) near the ends of functionals g (N, d).
+
+        None if the start of the search is not a member.
+        """
+        if not self.accepts(self.start[None], level)[0]:
+            return None
+        members: Members = partial(self._members, level.q)
+        if norm_bound is not None:
+            members = confined(members, self._ball(norm_bound), norm_bound)
+        accept, rng = partial(self.accepts, level=level), np.random.default_rng(0)
+        return climb(g, self.start, self.axes, members, accept, rng)
 
     def accepts(self, a: Array, level: Level) -> BoolArray:
         """Which coefficients (N, d) are members."""
