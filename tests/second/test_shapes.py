@@ -9,6 +9,7 @@ from sklearn.linear_model import QuantileRegressor
 
 from recorded import problems
 from second.engines import asked, count, engine_of, quadratic_sets, rows_at
+from unassuming._errors import NotAvailable
 from unassuming._second.geometry.branch_and_bound import GAP
 from unassuming._second.membership import Engine
 from unassuming._second.noise import Quantile
@@ -374,6 +375,12 @@ def test_samples_in_a_ball_have_at_most_its_norm():
     assert shape.accepts(found, level).all()
     with pytest.raises(Exception, match="pass a larger norm_bound"):
         shape.sample(1, level, np.random.default_rng(0), norm_bound=0.9 * slopes)
+
+
+def test_a_region_without_end_is_not_sampled():
+    shape = shape_of("least squares, permutations")  # which say nothing about the intercept
+    with pytest.raises(NotAvailable, match=r"is unbounded: .*norm_bound=B"):
+        shape.sample(4, Level(20, 100), np.random.default_rng(0))
 
 
 # --- inner bounds --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from unassuming._errors import NotAvailable
 from unassuming._second.geometry.lines import Events, membership
 from unassuming._second.geometry.quadratic import (
     FreeDirections,
@@ -55,6 +56,22 @@ class QuadraticShape(Shape):
     def __init__(self, engine: Engine) -> None:
         super().__init__(engine)
         self.sets = QuadraticSets.of(engine)
+
+    def sample(
+        self,
+        size: int,
+        level: Level,
+        rng: np.random.Generator,
+        norm_bound: float | None = None,
+        thinning: int | None = None,
+    ) -> Array:
+        """Return members; refuse a region without end, which few lines reveal."""
+        if norm_bound is None and not (verdict := self.bounded(level)):
+            raise NotAvailable(
+                f"sampling needs a bounded region. {verdict} With norm_bound=B the sample is taken "
+                "within the ball."
+            )
+        return super().sample(size, level, rng, norm_bound, thinning)
 
     # Lines, docs/theory.md 4.1
 
