@@ -131,7 +131,8 @@ class SharedPieces:
 
 def _distinct(x: Array) -> tuple[Array, IntArray]:
     """Return the ends (N, P + 1) of pieces between distinct x (N, B), and the last x of each."""
-    last = np.diff(x, axis=1, append=np.inf) > 0
+    with np.errstate(invalid="ignore"):  # inf - inf
+        last = np.diff(x, axis=1, append=np.inf) > 0
     order = np.argsort(~last, axis=1, kind="stable")[:, : int(last.sum(axis=1).max(initial=0))]
     far = np.full((len(x), 1), np.inf)
     inner = np.take_along_axis(np.where(last, x, np.inf), order, axis=1)

@@ -15,6 +15,7 @@ from unassuming._numerics import CUT, SEEN
 from unassuming._second.geometry.quadratic.forms import Form, Forms
 from unassuming._second.membership import Engine, QuadraticTable
 from unassuming._second.objectives import DesignedObjective
+from unassuming._second.objectives.base import named
 from unassuming._second.objectives.whitening import Coordinates
 from unassuming._typing import Array, BoolArray
 
@@ -76,18 +77,26 @@ class QuadraticSets:
     coordinates: Coordinates
     form: Form
 
+    @staticmethod
+    def exist(engine: Engine) -> bool:
+        """Whether the sets are ellipsoids or cylinders about the estimate."""
+        if not _closed_form(engine):
+            return False
+        w = cast(DesignedObjective, engine.objective).w
+        return engine.noise.rowwise or not np.ptp(w) > 0
+
     @classmethod
     def of(cls, engine: Engine, *, whitened: bool = False) -> QuadraticSets:
         """Return the sets of an engine; ``whitened``: in coordinates with H = I."""
         o, noise = engine.objective, engine.noise
-        if not (o.quadratic and noise.orthogonal and engine.weighting in (None, "hessian")):
+        if not _closed_form(engine):
             raise NotAvailable(
                 "bounds in closed form need squares, a quadratic penalty, weighting='hessian' and "
                 f"transformations that are orthogonal maps, given {o} with {noise!r}. Ranks, tests "
                 "and membership are available."
             )
         o = cast(DesignedObjective, o)  # others are not quadratic
-        if not noise.rowwise and np.ptp(o.w) > 0:
+        if not cls.exist(engine):
             raise NotAvailable(
                 "weights that differ from row to row do not commute with transformations that "
                 f"move rows, so that the sets need not be bounded: given {noise!r}. Use symmetric "
@@ -200,6 +209,12 @@ class QuadraticSets:
         """Return lower and upper bounds of gᵀ(a - â) over the region of level 1 - q/m, (N,)."""
         up, down = self.supports(g)
         return outward(-qth_largest(down, q), qth_largest(up, q))
+
+
+def _closed_form(engine: Engine) -> bool:
+    """Whether the objective, its weighting and the transformations allow closed forms."""
+    hessian = engine.weighting is None or named(engine.weighting) == "hessian"
+    return engine.objective.quadratic and engine.noise.orthogonal and hessian
 
 
 def qth_largest(values: Array, q: int) -> Array:

@@ -1,0 +1,1 @@
+"""Regions: exact answers from ranks, and the geometry of their shapes."""

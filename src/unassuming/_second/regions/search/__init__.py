@@ -1,0 +1,1 @@
+"""Searches for members of a region along its lines."""
