@@ -129,3 +129,39 @@ def test_all_indicators_of_a_category_beside_an_intercept():
     other = some.interval([[0.0, 1.0, -1.0]], level=0.9, simultaneous=True, method="joint")
     assert contrast.upper[0] == pytest.approx(other.upper[0], rel=1e-7)
     assert np.isinf(full.interval(level=0.9, simultaneous=True, method="joint").upper).all()
+
+
+@pytest.mark.parametrize("noise", ["symmetric", "spherical", "exchangeable"])
+def test_a_hypothesis_about_columns_that_depend_on_each_other_tests_what_they_determine(noise):
+    rng = np.random.default_rng(0)
+    celsius = rng.normal(20, 5, 120)
+    both, y = np.column_stack([celsius, celsius * 1.8 + 32]), 3 * celsius + rng.normal(size=120)
+    two = ua.confidence_region(LinearRegression(), both, y, noise=noise)
+    one = ua.confidence_region(LinearRegression(), both[:, :1], y, noise=noise)
+    for value in (0.0, 3.0):
+        found = two.hypothesis(["x0", "x1"], value=[value, 0.0])
+        assert found.pvalue == pytest.approx(one.hypothesis("x0", value=value).pvalue, abs=1e-9)
+    assert two.hypothesis("x0").pvalue == 1
+
+
+def test_a_constant_outcome_has_intervals_of_no_width():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    for y in (np.full(40, 5.0), np.full(40, 0.1)):
+        summary = ua.confidence_region(LinearRegression(), X, y).summary()
+        np.testing.assert_allclose(summary.lower, [y[0], 0, 0], rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(summary.upper, [y[0], 0, 0], rtol=1e-12, atol=1e-14)
+
+
+def test_spherical_noise_refuses_weights_that_differ():
+    X, y, _ = ua.datasets.linear(n=40, d=2, random_state=0)
+    weights = np.linspace(1, 2, 40)
+    region = ua.confidence_region(
+        LinearRegression(), X, y, noise="spherical", sample_weight=weights
+    )
+    with pytest.raises(ua.NotAvailable, match="which weights contradict"):
+        region.summary()
+    same = ua.confidence_region(
+        LinearRegression(), X, y, noise="spherical", sample_weight=np.full(40, 2.0)
+    )
+    plain = ua.confidence_region(LinearRegression(), X, y, noise="spherical")
+    np.testing.assert_allclose(same.summary().lower, plain.summary().lower)

@@ -121,6 +121,13 @@ class Evidence:
             rotated=problem.rotated,
             turn=turn,
         )
+        if found.spherical and found.weight is not None and np.ptp(found.weight) > 0:
+            raise NotAvailable(
+                "spherical noise has the same variance in every row, which weights contradict: "
+                "expected equal weights, given weights from "
+                f"{found.weight.min():.4g} to {found.weight.max():.4g}. Leave out sample_weight, "
+                "or use noise='symmetric', which allows any variances."
+            )
         if found.signs is None and found.swaps is None and not found.spherical:
             raise NotAvailable(
                 f"{_NEED} noise whose signs may change or whose rows may be swapped, and "

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from unassuming._errors import NotAvailable
+from unassuming._numerics import SEEN, Factor
 from unassuming._typing import Array, IntArray
 from unassuming.cells.choose import Division
 from unassuming.cells.codes import fewest_cells, number_of_words, words
@@ -72,11 +73,21 @@ def hypothesis_test(
     """Test hypothetical values of one functional, or of several at once."""
     said = tested(names, tau)
     require_independent(g)
+    if len(g) > 1:
+        g, tau = _determined(numbers.evidence.whole.factor, g, tau)
     if numbers.takes_t(options):
         return _f_test(numbers.evidence.plain, g, tau, said)
     if len(g) == 1:
         return _one(numbers, g, level, options, tau, said)
     return _several(numbers, g, level, options, tau, said)
+
+
+def _determined(factor: Factor, g: Array, tau: Array) -> tuple[Array, Array]:
+    """Return the part of a hypothesis that the columns determine; all of it if there is none."""
+    size = np.linalg.norm(g @ factor.scales, axis=1)
+    U, s, _ = np.linalg.svd((g @ factor.null) / size[:, None])
+    L = U[:, np.count_nonzero(s > SEEN) :].T / size
+    return (L @ g, L @ tau) if 0 < len(L) < len(g) else (g, tau)
 
 
 def _one(

@@ -490,14 +490,14 @@ def _certified(
 
 
 def _ends(center: Array, size: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
-    """Return ends in the units of the number, rounded so that a test accepts them."""
-    inside = 4 * EPS
+    """Return ends in the units of the number, rounded inward so that a test accepts them."""
     low, high = center + size * lower, center + size * upper
     with np.errstate(invalid="ignore"):
-        rounding = [inside * (np.abs(center) + size * np.abs(end)) for end in (lower, upper)]
+        inside = [4 * EPS * (np.abs(center) + size * np.abs(end)) for end in (lower, upper)]
+        middle = (low + high) / 2  # where rounding is all there is, as for a constant y
         return (
-            np.where(np.isfinite(low), low + rounding[0], low),
-            np.where(np.isfinite(high), high - rounding[1], high),
+            np.where(np.isfinite(low), np.minimum(low + inside[0], middle), low),
+            np.where(np.isfinite(high), np.maximum(high - inside[1], middle), high),
         )
 
 

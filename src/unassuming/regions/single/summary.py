@@ -17,7 +17,14 @@ from unassuming._words import joined, shown
 from unassuming.cells.codes import ALL, fewest_cells
 from unassuming.inputs import SingleOptions, check_inner, check_single
 from unassuming.noise import BlockSymmetric, Noise, Symmetric
-from unassuming.ranking import Level, RankTest, as_double, as_levels, pvalue_in_print
+from unassuming.ranking import (
+    Level,
+    RankTest,
+    as_double,
+    as_levels,
+    level_in_digits,
+    pvalue_in_print,
+)
 from unassuming.regions._explain import Cause, Explanation, Fact, Language, Remedy, Status
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import INPUT
@@ -212,7 +219,9 @@ class Summary:
 
 def percent(level: float) -> str:
     """Return a level in percent, as "95 %" or "96.9 %"."""
-    return f"{100 * level:.4g} %"
+    near_one = 0.9999 < level < 1
+    digits = len(level_in_digits(level)) - 2 if near_one else 4
+    return f"{100 * level:.{digits}g} %"
 
 
 # From questions to results
