@@ -229,7 +229,7 @@ def test_tuned_region_plans_the_penalty_for_its_own_rows():
     again = ua.tuned_region(search, X, other, plan=given, random_state=0)
     first = ua.tuned_region(search, X, y, plan=given, random_state=0)
     assert again.tuning.best_params == first.tuning.best_params
-    with pytest.raises(ValueError, match="plan does not fit: expected a dictionary"):
+    with pytest.raises(ValueError, match="plan does not fit: expected norm_bound"):
         ua.tuned_region(search, X, y, plan={"bound": 3})
 
 

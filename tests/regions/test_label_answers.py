@@ -62,22 +62,6 @@ def test_warnings_name_the_line_of_the_user():
 
 
 @pytest.mark.slow
-def test_the_same_inputs_are_searched_once(monkeypatch):
-    model = ua.ConfidenceClassifier(m=20, random_state=0).fit(X, Y)
-    region, asked = model.region_, []
-    original = type(region).band
-    monkeypatch.setattr(type(region), "band", lambda *a, **k: asked.append(1) or original(*a, **k))
-    band = model.predict_band(X[:3])
-    np.testing.assert_array_equal(model.predict_set(X[:3].copy())[:, 1], band[:, 1] >= 0)
-    assert len(asked) == 1
-    band[:] = 0.0
-    assert model.predict_band(X[:3]).any()  # what was returned before is the user's own
-    model.predict_band(X[:4])
-    model.predict_band(X[:3], level=0.5)
-    model.fit(X, Y[::-1]).predict_band(X[:3], level=0.5)
-    assert len(asked) == 4
-
-
 def test_missing_labels_are_named():
     y = Y.astype(object)
     y[3] = None

@@ -1,0 +1,1 @@
+"""Regions of labels: lines and boxes."""

@@ -1,0 +1,1 @@
+"""Losses with kinks: breakpoints, pieces, lines, and a relaxation (docs/theory.md 7)."""

@@ -1,0 +1,1 @@
+"""Regression quantiles: lines and boxes (docs/theory.md 13)."""
