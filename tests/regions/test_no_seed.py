@@ -39,7 +39,9 @@ def test_an_extra_dependent_column_changes_nothing():
     one, two = (ua.confidence_region(LinearRegression(), Z, y) for Z in (X, more))
     wanted = ["x0", "x1"]
     assert one.hypothesis(wanted).pvalue == two.hypothesis(wanted).pvalue
-    hidden = two.hypothesis(["x0", "x3"])
+    part = two.hypothesis(["x0", "x3"])
+    assert (part.pvalue, "1 of the 2" in part.caveat) == (two.hypothesis("x0").pvalue, True)
+    hidden = two.hypothesis("x3")
     assert (hidden.pvalue, "do not determine" in hidden.caveat) == (1.0, True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -24,6 +24,7 @@ from unassuming.regions.single.summary import tested
 
 AN_UPPER_BOUND = "The p-value is an upper bound, from halves or permutations of the rows."
 HIDDEN = "The rows do not determine what is tested, so they cannot refute it."
+PART = "The rows determine {} of the {} equations; no more is tested."
 _STREAMED = (32, 16, 10, 8, 7, 6, 5)
 
 
@@ -73,13 +74,16 @@ def hypothesis_test(
     """Test hypothetical values of one functional, or of several at once."""
     said = tested(names, tau)
     require_independent(g)
-    if len(g) > 1:
+    asked = len(g)
+    if asked > 1:
         g, tau = _determined(numbers.evidence.whole.factor, g, tau)
     if numbers.takes_t(options):
         return _f_test(numbers.evidence.plain, g, tau, said)
-    if len(g) == 1:
-        return _one(numbers, g, level, options, tau, said)
-    return _several(numbers, g, level, options, tau, said)
+    test = _one if len(g) == 1 else _several
+    found = test(numbers, g, level, options, tau, said)
+    if len(g) == asked:
+        return found
+    return replace(found, caveat=f"{PART.format(len(g), asked)} {found.caveat}".strip())
 
 
 def _determined(factor: Factor, g: Array, tau: Array) -> tuple[Array, Array]:
