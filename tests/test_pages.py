@@ -108,3 +108,10 @@ def test_a_regressor_answers_as_the_table_says():
     regressor = ua.ConfidenceRegressor(LinearRegression(), level=0.9, random_state=0).fit(X, y)
     assert regressor.predict_mean_interval(X).shape == (40, 2)
     assert set(regressor.predict_mean_interval(X, level=[0.5, 0.9])) == {0.5, 0.9}
+
+
+def test_the_page_about_skewed_noise_shows_the_table_of_its_command():
+    """The rows are those that python -m benchmarks.evidence.skewed has written."""
+    written = read("benchmarks/evidence/skewed.txt").splitlines()[3:]
+    rows = table("docs/howto/if-the-noise-is-not-symmetric.md", "columns and noise")
+    assert [re.sub(r"\s+", " ", line) for line in written] == [" ".join(row) for row in rows]
