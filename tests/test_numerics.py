@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from unassuming import _numerics as numerics
 from unassuming._numerics import EPS, blur, factor, gaps, kernel_factor, precedes, snapped
+from unassuming.inputs.door import far_columns
 
 
 @pytest.fixture
@@ -172,5 +172,5 @@ def test_columns_in_doubt_are_named(share, doubt, rank, rng):
 def test_far_cells_are_found(rng):
     X = np.column_stack([rng.normal(size=50), rng.normal(size=50), np.arange(50) < 3])
     X[7, 1], X[:, 0] = 1e8, X[:, 0] * 1e12
-    assert numerics.far_columns(X).tolist() == [1]
-    assert not len(numerics.far_columns(np.ones((5, 2))))
+    assert far_columns(X).tolist() == [1]
+    assert not len(far_columns(np.ones((5, 2))))

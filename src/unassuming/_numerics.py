@@ -25,8 +25,6 @@ CELL, CONDITION, PENALTY, OUTPUT = 1e7, 1e10, 1e-9, 1e150
 """The door: the largest cell, in scales of its column; the largest condition number of independent
 columns, centred and scaled; the least penalty of a kernel, as a share of its largest eigenvalue;
 the largest output."""
-_SOME = 10_000
-"""Rows that show the spread of a column without far cells."""
 
 
 @final
@@ -65,19 +63,18 @@ def factor(Phi: Array, w: Array, R: Array | None = None, *, intercept: bool = Fa
     """Factor W^½Φ above R, where P = RᵀR; the first column may be an intercept without penalty."""
     n, d = Phi.shape
     R = np.zeros((0, d)) if R is None else R
-    scales, size = np.eye(d), _lengths(Phi)
+    scales, size = np.eye(d), np.sqrt(_dots(Phi.T, Phi.T))
     if intercept:
         scales[0, 1:] = -(w @ Phi[:, 1:]) / w.sum()
     columns = Phi @ scales
-    spread = _lengths(columns)
+    spread = np.sqrt(_dots(columns.T, columns.T))
     flat = ~(spread > CUT * size)  # zero, or a multiple of the intercept
     unit = np.where(size > 0, np.where(flat, size, spread), 1.0)
     scales = scales / unit
     columns *= np.where(flat, 0.0, 1 / unit)
     if not (w == 1).all():
         columns *= np.sqrt(w)[:, None]
-    if len(R):
-        columns = np.vstack([columns, R @ scales])
+    columns = np.vstack([columns, R @ scales]) if len(R) else columns
     U, s, V = _singular(columns)
     k = int((s > CUT * s[0]).sum()) if s.any() else 0
     Q, Qp, back, free = U[:n, :k], U[n:, :k], V[:k].T / s[:k], V[k:].T
@@ -92,11 +89,6 @@ def factor(Phi: Array, w: Array, R: Array | None = None, *, intercept: bool = Fa
         back = back - null @ np.linalg.lstsq(null[i:], back[i:], rcond=CUT)[0]
     weakest = np.abs(V[k - 1]) if k else np.zeros(d)
     return Factor(Q, back, Qp.T @ R, null, scales, s[:k], weakest)
-
-
-def _lengths(columns: Array) -> Array:
-    """Return the lengths of columns (n, d)."""
-    return np.asarray(np.sqrt(np.einsum("ij,ij->j", columns, columns)))
 
 
 def _singular(M: Array) -> tuple[Array, Array, Array]:
@@ -168,19 +160,3 @@ def tied(gap: Array, tolerance: Array | float) -> BoolArray:
 def precedes(gap: Array, tolerance: Array, tie_order: IntArray) -> BoolArray:
     """Whether Z_i ≺ Z_0, from Z_i - Z_0 on the last axis, i = 1..m - 1 (docs/theory.md 2)."""
     return np.where(tied(gap, tolerance), tie_order[1:] < tie_order[0], gap < 0)
-
-
-def far_columns(X: Array) -> IntArray:
-    """Return the columns with a cell beyond `CELL` times the median distance from the median."""
-    few = X[:: max(1, len(X) // _SOME)]
-    near = X.max(axis=0) - X.min(axis=0) <= CELL / 100 * _spreads(few)  # as some rows show
-    maybe = np.flatnonzero(~near)
-    Z = X[:, maybe]
-    away = np.abs(Z - np.median(Z, axis=0)).max(axis=0, initial=0.0)
-    return np.asarray(maybe[away > CELL * _spreads(Z)], dtype=np.intp)
-
-
-def _spreads(X: Array) -> Array:
-    """Return the median distance of each column from its median, distances of zero aside."""
-    away = np.abs(X - np.median(X, axis=0)).T
-    return np.array([np.median(one[one > 0]) if one.any() else np.inf for one in away])

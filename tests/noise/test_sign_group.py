@@ -137,6 +137,17 @@ def test_nothing_but_the_data_matters():
     assert other.rank(np.append(truth[0] - shift, truth[:0:-1] / 3)) == region.rank(truth)
 
 
+def test_rows_of_a_large_table_have_leverages_of_their_own():
+    X = made_up(20_000)
+    leverage, rows = (orthonormal(X) ** 2).sum(axis=1), np.random.default_rng(0).permutation(20_000)
+    noise = ua.noise.Symmetric()
+    drawn, moved = (
+        Perturbations.sign_group(noise, one, 128, modulo_sign=True).drawn
+        for one in (leverage, leverage[rows])
+    )
+    assert (drawn[:, rows] != moved).any(axis=0).sum() < 10
+
+
 def test_signs_are_distinct_characters_first():
     n = 140
     region = ua.confidence_region(Ridge(), made_up(n), np.zeros(n) + np.arange(n))

@@ -19,8 +19,9 @@ import numpy as np
 from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells.codes import IDENTIFIED, hadamard_words, largest_q
-from unassuming.cells.division import Leading, balance, deal, order_of
+from unassuming.cells.division import Leading, balance, deal
 from unassuming.cells.estimates import Atoms
+from unassuming.noise import order_of
 
 NUMBERS = (2, 4, 8, 16, 32, 64, 128, 256)
 _DRAWS, _KEY, _BATCH = 2**14, 118, 2**25

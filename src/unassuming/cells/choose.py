@@ -15,9 +15,10 @@ from scipy.special import gammaln, stdtrit
 
 from unassuming._typing import Array, IntArray
 from unassuming.cells.codes import in_use, largest_q, number_of_words
-from unassuming.cells.division import Leading, deal, exchange, order_of, swap
+from unassuming.cells.division import Leading, deal, exchange, swap
 from unassuming.cells.estimates import Atoms, fits
 from unassuming.cells.tournament import Halves, fewest_words, gaussian_extreme, halves
+from unassuming.noise import order_of
 
 NUMBERS = (32, 16, 10, 8)
 _IDEAL, _NEAR = 1.003, 1.02

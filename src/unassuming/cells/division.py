@@ -15,7 +15,6 @@ import numpy as np
 
 from unassuming._typing import Array, IntArray
 from unassuming.cells.estimates import Atoms
-from unassuming.noise import hashed
 
 SWEEPS = 12
 _GAIN = 0.01  # a sweep that gains less is the last
@@ -23,18 +22,6 @@ _LEADING, _LEADING_A_COLUMN = 1000, 40  # so many leading atoms are exchanged
 _TILT, _OTHER = 1e-9, 1.7  # settles ties, unlike in the two cells
 _RIDGE, _LEAST = 1e-6, 1e-9
 _BATCH = 10**7
-
-
-def order_of(values: Array, key: int = 0, blocks: IntArray | None = None) -> IntArray:
-    """Return the positions in descending order of values, rounded to 1e-9 of their mean size.
-
-    Ties are broken by a pseudo-random permutation that the key fixes, never by the position: rows
-    may be sorted by y. With blocks the positions of each block follow one another.
-    """
-    scale = float(np.abs(values).mean())
-    rounded = np.round(values / scale, 9) if scale > 0 else values
-    keys = [hashed(np.arange(len(values)), key), -rounded]
-    return np.asarray(np.lexsort(keys if blocks is None else [*keys, blocks]), dtype=np.intp)
 
 
 def deal(order: IntArray, K: int) -> IntArray:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.cells.division import order_of
+from unassuming.noise import order_of
 
 
 def centred_in_blocks(Phi: Array, blocks: IntArray) -> Array:

@@ -8,10 +8,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from unassuming._numerics import CELL, CONDITION, PENALTY, factor, far_columns
-from unassuming._typing import Array
+from unassuming._numerics import CELL, CONDITION, PENALTY, factor
+from unassuming._typing import Array, IntArray
 
 _NAMED = 6  # so many columns a sentence names
+
+_SOME = 10_000
+"""Rows that show the spread of a column without far cells."""
 
 
 def features_door(
@@ -56,3 +59,19 @@ def kernel_door(K: Array, w: Array, alpha: float) -> str:
         f"at least {PENALTY * largest:.2g}, which is {PENALTY:g} of its largest eigenvalue, given "
         f"{alpha:.2g}. Use a larger alpha, or a smaller C."
     )
+
+
+def far_columns(X: Array) -> IntArray:
+    """Return the columns with a cell beyond `CELL` times the median distance from the median."""
+    few = X[:: max(1, len(X) // _SOME)]
+    near = X.max(axis=0) - X.min(axis=0) <= CELL / 100 * _spreads(few)  # as some rows show
+    maybe = np.flatnonzero(~near)
+    Z = X[:, maybe]
+    away = np.abs(Z - np.median(Z, axis=0)).max(axis=0, initial=0.0)
+    return np.asarray(maybe[away > CELL * _spreads(Z)], dtype=np.intp)
+
+
+def _spreads(X: Array) -> Array:
+    """Return the median distance of each column from its median, distances of zero aside."""
+    away = np.abs(X - np.median(X, axis=0)).T
+    return np.array([np.median(one[one > 0]) if one.any() else np.inf for one in away])

@@ -35,7 +35,7 @@ POLYNOMIALS = {
 """By the order m of a group, a primitive polynomial: its root generates the field of m elements."""
 
 _TIED = 1e-9
-"""Leverages that differ by less count as equal."""
+"""Leverages that differ by less than this share of their mean count as equal."""
 
 
 def is_group(noise: Noise, m: int) -> bool:
@@ -55,16 +55,23 @@ def is_group(noise: Noise, m: int) -> bool:
     return ours and (type(noise).draw, type(noise).apply) == (RowNoise.draw, SignFlips.apply)
 
 
-def numbers_by_leverage(leverage: Array, key: int = 0) -> IntArray:
-    """Number rows from 0 by leverage, descending; equal ones by a permutation that the key fixes.
+def order_of(values: Array, key: int = 0, blocks: IntArray | None = None) -> IntArray:
+    """Return the positions in descending order of values, rounded to 1e-9 of their mean size.
 
-    The position of a row never decides: rows may be sorted by y.
+    Ties are broken by a pseudo-random permutation that the key fixes, never by the position: rows
+    may be sorted by y. With blocks the positions of each block follow one another.
     """
-    # The shift keeps leverages such as 1/1024 off the boundaries of rounding.
-    rounded = np.floor(leverage / _TIED + 0.271828)
-    order = np.lexsort((hashed(np.arange(len(leverage)), key), -rounded))
-    number = np.empty(len(order), dtype=np.intp)
-    number[order] = np.arange(len(order))
+    scale = float(np.abs(values).mean()) * _TIED
+    # The shift keeps values such as 1/1024 off the boundaries of rounding.
+    rounded = np.floor(values / scale + 0.271828) if scale > 0 else values
+    keys = [hashed(np.arange(len(values)), key), -rounded]
+    return np.asarray(np.lexsort(keys if blocks is None else [*keys, blocks]), dtype=np.intp)
+
+
+def numbers_by_leverage(leverage: Array, key: int = 0) -> IntArray:
+    """Number rows from 0 by leverage, descending."""
+    number = np.empty(len(leverage), dtype=np.intp)
+    number[order_of(leverage, key)] = np.arange(len(leverage))
     return number
 
 
@@ -79,6 +86,14 @@ def characters(number: IntArray, m: int) -> IntArray:
     return np.where(number < m - 1, powers[np.minimum(number, m - 2)], later)
 
 
+def group_order(noise: Noise, n: int, m: int, *, modulo_sign: bool) -> int:
+    """Return the number of different elements of the group for n rows, at most m."""
+    units = sign_units_of(noise, n)
+    assert units is not None
+    first = np.arange(min(int(units.max()) + 1, m - 1))  # with m - 1 units all characters are used
+    return len(_elements(characters(first, m), m, modulo_sign=modulo_sign))
+
+
 def group_by_leverage(
     noise: Noise, leverage: Array, m: int, *, modulo_sign: bool, key: int = 0
 ) -> Signs:
@@ -91,10 +106,7 @@ def group_by_leverage(
     assert units is not None
     number = numbers_by_leverage(np.bincount(units, leverage).astype(np.float64), key)
     used, of_unit = np.unique(characters(number, m), return_inverse=True)
-    signs = _signs(used, m)
-    if modulo_sign and len(used) > 1:
-        signs = _first_of_equals(signs, signs[:, :1] * signs)
-    signs = _first_of_equals(signs, signs)
+    signs = _elements(used, m, modulo_sign=modulo_sign)
     return np.ascontiguousarray(signs[1:, of_unit.reshape(-1)[units]])
 
 
@@ -121,6 +133,14 @@ def _signs(g: IntArray, m: int) -> Signs:
     odd = np.array([number.bit_count() & 1 for number in range(m)], dtype=np.int8)
     signs: Signs = (1 - 2 * odd)[np.arange(m)[:, None] & g]
     return signs
+
+
+def _elements(used: IntArray, m: int, *, modulo_sign: bool) -> Signs:
+    """Return the different elements of the group, the identity first, on these characters."""
+    signs = _signs(used, m)
+    if modulo_sign and len(used) > 1:
+        signs = _first_of_equals(signs, signs[:, :1] * signs)
+    return _first_of_equals(signs, signs)
 
 
 def _first_of_equals(signs: Signs, form: Signs) -> Signs:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from unassuming._typing import Array, BoolArray
 from unassuming.noise._base import Noise
-from unassuming.noise._characters import group_by_leverage
+from unassuming.noise._characters import group_by_leverage, group_order
 
 
 @final
@@ -71,8 +73,10 @@ class Perturbations:
     ----------
     noise : Noise
         The assumption they come from.
+    source : object
+        The result of ``noise.draw``, or of the enumeration of its group; or what returns it.
     drawn : object
-        The result of ``noise.draw``, or of the enumeration of its group.
+        The result itself.
     n, m : int
         Length of the residual vectors; number of statistics, the unperturbed one included.
     rounded : Rounded or None
@@ -91,10 +95,15 @@ class Perturbations:
     """
 
     noise: Noise
-    drawn: Any
+    source: Any
     n: int
     m: int
     rounded: Rounded | None = None
+
+    @cached_property
+    def drawn(self) -> Any:
+        """The transformations: single numbers of many rows do without them."""
+        return self.source() if callable(self.source) else self.source
 
     @classmethod
     def sample(cls, noise: Noise, n: int, m: int, rng: np.random.Generator) -> Perturbations:
@@ -109,14 +118,27 @@ class Perturbations:
 
     @classmethod
     def sign_group(
-        cls, noise: Noise, leverage: Array, m: int, *, modulo_sign: bool, key: int = 0
+        cls,
+        noise: Noise,
+        leverage: Array | Callable[[], Array],
+        m: int,
+        *,
+        modulo_sign: bool,
+        n: int | None = None,
+        key: int = 0,
     ) -> Perturbations:
         """Take a group of m signs of ``noise``, or fewer for few rows, by the ``leverage`` (n,).
 
-        ``modulo_sign`` as in `Noise.group`; the ``key`` orders rows of equal leverage.
+        It may be a function that gives those of ``n`` rows once they are needed. ``modulo_sign``
+        as in `Noise.group`; the ``key`` orders rows of equal leverage.
         """
-        drawn = group_by_leverage(noise, leverage, m, modulo_sign=modulo_sign, key=key)
-        return cls(noise, drawn, len(leverage), len(drawn) + 1)
+        rows = len(leverage) if n is None else n  # type: ignore[arg-type]
+
+        def signs() -> Any:
+            given = leverage() if callable(leverage) else leverage
+            return group_by_leverage(noise, given, m, modulo_sign=modulo_sign, key=key)
+
+        return cls(noise, signs, rows, group_order(noise, rows, m, modulo_sign=modulo_sign))
 
     def apply(self, residuals: ArrayLike, fitted: ArrayLike | None = None) -> Array:
         """Apply every transformation to residuals of shape (..., n).

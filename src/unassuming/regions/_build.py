@@ -249,9 +249,9 @@ def build_region(
             chosen, objective.n, modulo_sign=objective.sign_blind
         )
     elif is_group(row_noise, check_m(m)):
-        leverage = _leverage(objective, data, design, rotation)
+        leverage = partial(_leverage, objective, data, design, rotation)
         perturbations = Perturbations.sign_group(
-            row_noise, leverage, check_m(m), modulo_sign=objective.sign_blind
+            row_noise, leverage, check_m(m), modulo_sign=objective.sign_blind, n=objective.n
         )
         perturbations = replace(perturbations, noise=chosen)
     else:

@@ -216,6 +216,7 @@ class Summaries(Functionals):
             raise ValueError(
                 complaint("most", "is not a number of tests", "an integer >= 1", most, remedy)
             )
+        self._require_ordinary()
         inputs = columns_of(self.problem.data("a test of lack of fit needs"))
         return lack_of_fit(self.problem, inputs, most)
 

@@ -35,7 +35,7 @@ POLYNOMIALS = {
 """By the order m of a group, a primitive polynomial: its root generates the field of m elements."""
 
 _TIED = 1e-9
-"""Leverages that differ by less count as equal."""
+"""Leverages that differ by less than this share of their mean count as equal."""
 
 
 class SignFlips(Noise):
@@ -190,7 +190,7 @@ def numbers_by_leverage(leverage: Array, key: int = 0) -> IntArray:
     The position of a row never decides: rows may be sorted by y.
     """
     # The shift keeps leverages such as 1/1024 off the boundaries of rounding.
-    rounded = np.floor(leverage / _TIED + 0.271828)
+    rounded = np.floor(leverage / (_TIED * leverage.mean()) + 0.271828)
     order = np.lexsort((hashed(np.arange(len(leverage)), key), -rounded))
     number = np.empty(len(order), dtype=np.intp)
     number[order] = np.arange(len(order))

@@ -19,7 +19,6 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.division import order_of
 from unassuming.cells.functions.errors import Assumed, Errors
 from unassuming.cells.functions.kriging import Coordinates, Kriging, System, Wanted
 from unassuming.cells.functions.predict import (
@@ -41,7 +40,7 @@ from unassuming.cells.functions.theorem import (
 from unassuming.cells.theorem import Intervals
 from unassuming.functionals import Functional
 from unassuming.inputs import SingleOptions, check_like, check_single, single_column, tangents
-from unassuming.noise import hashed, sign_units_of
+from unassuming.noise import hashed, order_of, sign_units_of
 from unassuming.objectives import Design, Quadratic, in_basis
 from unassuming.regions._problem import Problem
 from unassuming.regions.single.evidence import require_whole_blocks

@@ -23,7 +23,6 @@ from unassuming.cells.choose import (
     information,
 )
 from unassuming.cells.codes import CODED, in_use, number_of_words
-from unassuming.cells.division import order_of
 from unassuming.cells.estimates import CellSums, Coordinates, Sample, fits
 from unassuming.cells.robust import robust_estimates
 from unassuming.cells.spherical import t_intervals
@@ -37,6 +36,7 @@ from unassuming.cells.tournament import (
     permutations,
 )
 from unassuming.inputs import SingleOptions
+from unassuming.noise import order_of
 from unassuming.regions._problem import Problem
 from unassuming.regions.single.evidence import Evidence, require_whole_blocks
 
