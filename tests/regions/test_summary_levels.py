@@ -1,6 +1,5 @@
 """One division serves all levels and all orders of the rows, and y plays no part in it."""
 
-from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
@@ -88,19 +87,3 @@ def test_shifts_and_scales_of_y(noise):
     scaled, same = answer(-4 * y)
     np.testing.assert_allclose(scaled, -4 * plain[::-1], rtol=1e-9)
     assert same == pvalue
-
-
-@pytest.mark.parametrize("simultaneous", [False, True])
-def test_labels_are_not_noise_about_a_line(simultaneous):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 1))
-    for y, said in ((X[:, 0] > rng.normal(size=60), True), (rng.integers(0, 3, size=60), False)):
-        expected = pytest.warns(UserWarning, match="only two values") if said else nullcontext()
-        with expected:
-            region = ua.confidence_region(LinearRegression(), X, y, m=20, random_state=0)
-        text = str(region.summary(level=0.9, simultaneous=simultaneous)).replace("\n", " ")
-        assert ("y takes two values, 0 and 1." in text) == said
-        assert ("least squares on labels bounds E[y|x]" in text) == said
-        interval = region.interval("x0", simultaneous=simultaneous, method="cells", level=0.75)
-        for words in (interval.reason, str(interval), region.hypothesis("x0").caveat):
-            assert ("y takes two values, 0 and 1." in words) == said

@@ -8,6 +8,7 @@ on its number alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -95,13 +96,19 @@ def group_order(noise: Noise, n: int, m: int, *, modulo_sign: bool) -> int:
 
 
 def group_by_leverage(
-    noise: Noise, leverage: Array, m: int, *, modulo_sign: bool, key: int = 0
+    noise: Noise,
+    leverage: Array | Callable[[], Array],
+    m: int,
+    *,
+    modulo_sign: bool,
+    key: int = 0,
 ) -> Signs:
     """Return the signs of n rows in each element of the group but the identity.
 
     Fewer than log2(m) rows or blocks have fewer than m different elements: these alone are
     returned, and of s and -s only one with ``modulo_sign``.
     """
+    leverage = leverage() if callable(leverage) else leverage
     units = sign_units_of(noise, len(leverage))
     assert units is not None
     number = numbers_by_leverage(np.bincount(units, leverage).astype(np.float64), key)

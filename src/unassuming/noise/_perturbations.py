@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
@@ -134,10 +134,7 @@ class Perturbations:
         """
         rows = len(leverage) if n is None else n  # type: ignore[arg-type]
 
-        def signs() -> Any:
-            given = leverage() if callable(leverage) else leverage
-            return group_by_leverage(noise, given, m, modulo_sign=modulo_sign, key=key)
-
+        signs = partial(group_by_leverage, noise, leverage, m, modulo_sign=modulo_sign, key=key)
         return cls(noise, signs, rows, group_order(noise, rows, m, modulo_sign=modulo_sign))
 
     def apply(self, residuals: ArrayLike, fitted: ArrayLike | None = None) -> Array:

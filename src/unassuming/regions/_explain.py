@@ -192,12 +192,6 @@ class Cause(Enum):
     )
 
     # One number at a time
-    TWO_VALUES = (
-        "y takes two values, {low:.6g} and {high:.6g}. Unless both are equally likely everywhere, "
-        "the noise of labels is neither symmetric nor of one law in all rows, so do not trust the "
-        "levels here: use a classifier (least squares on labels bounds E[y|x], logistic regression "
-        "tests coefficients)."
-    )
     CERTIFIED_ALONE = (
         "The level of {names} is at least the one named, not exactly: these come from halves or "
         "permutations of the rows."

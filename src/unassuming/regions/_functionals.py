@@ -382,7 +382,7 @@ class Functionals(Membership):
         made = division_for(self.shape, question, highest(level), chosen, cells)
         if made is None:
             return self._at_levels(level, joint)
-        return at_each(level, lambda one: all_at_once(self.shape, question, one, made, make))
+        return at_each(level, lambda one: all_at_once(question, one, made, make))
 
     def _one_by_one(
         self,

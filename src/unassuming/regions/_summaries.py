@@ -23,7 +23,7 @@ from unassuming.regions.single.at_once import check_at_once, division_for, simul
 from unassuming.regions.single.functions import Assumption, function_options
 from unassuming.regions.single.hypotheses import FTest, hypothesis_test
 from unassuming.regions.single.instruments import instrument_summary, instrument_test
-from unassuming.regions.single.summary import Summary, check_level, summary_of, with_caution
+from unassuming.regions.single.summary import Summary, check_level, summary_of
 from unassuming.regions.single.values import function_test
 
 
@@ -176,13 +176,12 @@ class Summaries(Functionals):
             functions = self._functions
             options = function_options(functions, cells, method, cell_weights, cell_estimate)
             about = self._about(functional, values(), names, g, assumption)
-            found = function_test(functions, about, tau, check_level(level), options)
-            return with_caution(self.problem, found)
+            return function_test(functions, about, tau, check_level(level), options)
         options = self._options(cells, method, cell_weights, cell_estimate)
         asked = g, names, check_level(level), options, tau
         if self.objective.endogenous:
-            return with_caution(self.problem, instrument_test(self._instruments, *asked))
-        return with_caution(self.problem, hypothesis_test(self._numbers, *asked))
+            return instrument_test(self._instruments, *asked)
+        return hypothesis_test(self._numbers, *asked)
 
     def lack_of_fit(self, most: int = 20) -> LackOfFit:
         """Look for features that the model lacks, by tests in enlarged models.

@@ -246,14 +246,11 @@ def too_few(
     )
 
 
-def all_at_once(
-    shape: Shape, question: Question, level: float, made: BalancedCells, make: Callable[..., T]
-) -> T:
+def all_at_once(question: Question, level: float, made: BalancedCells, make: Callable[..., T]) -> T:
     """Return simultaneous bounds from balanced cells."""
     found, hidden = made.band(level), not made.known.all()
     return bounds_from_cells(
         make,
-        shape.problem,
         Explanation((Cause.HIDDEN_FEATURES(),) if hidden else ()),
         level=level,
         estimate=found.estimate,

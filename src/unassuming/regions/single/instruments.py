@@ -301,7 +301,6 @@ def instrument_bounds(
     found, why, ends = _sets(instruments, g, names, level, options, chosen_for or level)
     return bounds_from_cells(
         make,
-        instruments.problem,
         why,
         level=level,
         status=found.status,

@@ -19,7 +19,6 @@ from unassuming.inputs import SingleOptions, check_inner, check_single
 from unassuming.noise import BlockSymmetric, Noise, Symmetric
 from unassuming.ranking import (
     Level,
-    RankTest,
     as_double,
     as_levels,
     level_in_digits,
@@ -41,8 +40,6 @@ _SHOWN = 40
 """Rows of a summary that are printed."""
 _LISTED = 4
 """Names that are listed in a sentence."""
-_LABELS = 8
-"""Rows from which a y of two values looks like labels."""
 _VISIBLE = 0.01
 """Estimates that differ by a larger share of the interval are pointed out."""
 _ROWS_FOR_HALVES = 4
@@ -282,7 +279,6 @@ def one_by_one(
     used = [method for method in out.method if method != NOTHING]
     return bounds_from_cells(
         make,
-        numbers.problem,
         why,
         level=level,
         estimate=out.estimate,
@@ -295,13 +291,12 @@ def one_by_one(
     )
 
 
-def bounds_from_cells(make: Callable[..., T], problem: Problem, why: Explanation, **own: Any) -> T:
+def bounds_from_cells(make: Callable[..., T], why: Explanation, **own: Any) -> T:
     """Make a result whose bounds do not come from members of the region.
 
     Its level is the one that all bounds attain. Infinite ones, which attain 1, do not count.
     """
     own["level"] = float(min(own["attained"][own["attained"] < 1], default=own["level"]))
-    why = replace(why, facts=(*two_values(problem), *why.facts))
     without = dict.fromkeys(("inner_lower", "inner_upper", "witnesses"))
     return make(**without, reason=why.text(), explanation=why, **own)
 
@@ -311,17 +306,9 @@ def summary_from_cells(problem: Problem, why: Explanation, **own: Any) -> Summar
     return Summary(
         model=shown(problem.estimator),
         assumption=assumption_of(problem.noise),
-        explanation=replace(why, facts=(*two_values(problem), *why.facts)),
+        explanation=why,
         **own,
     )
-
-
-def with_caution(problem: Problem, test: T) -> T:
-    """Add to a test what makes its assumption doubtful."""
-    said = [str(fact) for fact in two_values(problem)]
-    if not said or not isinstance(test, RankTest):
-        return test
-    return replace(test, caveat=" ".join([*said, *filter(None, [test.caveat])]))
 
 
 def check_level(level: Any) -> float:
@@ -399,17 +386,6 @@ def differing(estimate: Array, lower: Array, upper: Array, model: Array) -> Iter
         apart = np.abs(model - estimate) > _VISIBLE * (upper - lower)
     if apart.any():
         yield Cause.OTHER_ESTIMATE()
-
-
-def two_values(problem: Problem) -> tuple[Fact, ...]:
-    """Say where y looks like labels: noise about their mean is seldom symmetric or exchangeable."""
-    y = problem.objective.y
-    if problem.rows is None or problem.n < _LABELS or len(np.unique(y[:_LABELS])) > 2:
-        return ()
-    low, high = float(y.min()), float(y.max())
-    if low == high or ((y > low) & (y < high)).any():
-        return ()
-    return (Cause.TWO_VALUES(low=low, high=high),)
 
 
 def explanation_of(

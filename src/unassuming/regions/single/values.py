@@ -113,7 +113,6 @@ def values_one_by_one(
         why, status = replace(why, facts=(some, *why.facts)), Status.SOME_EMPTY
     return bounds_from_cells(
         make,
-        functions.problem,
         why,
         level=level,
         estimate=estimate,
@@ -159,7 +158,6 @@ def values_at_once(
     facts = within_ball(functions, wanted, lower, upper, assumption)
     return bounds_from_cells(
         make,
-        functions.problem,
         Explanation((too_small(assumption),) if refuted else facts),
         level=level,
         estimate=band.estimate,
