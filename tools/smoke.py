@@ -52,7 +52,7 @@ def tiny_region() -> ua.Region:
     expect(bool(np.isfinite(interval.upper - interval.lower).all()), "an interval is infinite")
     expect(region.rank(region.estimate) == 1, "the estimate does not come first")
     expect(region.contains(coefficients + 100, level=0.9) is False, "far coefficients are inside")
-    expect("Summary of LinearRegression()" in str(region.summary()), "the summary does not print")
+    expect("95 % intervals" in str(region.summary()), "the summary does not print")
     return region
 
 
