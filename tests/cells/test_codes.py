@@ -11,9 +11,9 @@ from unassuming.cells.codes import (
     in_use,
     largest_q,
     number_of_words,
-    powers,
     words,
 )
+from unassuming.noise import powers
 
 
 def as_integers(s):

@@ -13,7 +13,6 @@ import numpy as np
 from scipy.linalg import hadamard
 
 from unassuming._typing import Array, IntArray
-from unassuming.noise import POLYNOMIALS
 
 ALL, LEAST_CODED, CODED = 16, 25, 32
 """All sign vectors for up to 16 cells; the code for 25 to 32; of 17 to 24 the best 16 are used."""
@@ -108,18 +107,3 @@ def hadamard_words(m: int) -> Array:
     rows = np.asarray(hadamard(m), dtype=np.float64)
     rows.setflags(write=False)
     return rows
-
-
-def powers(m: int, count: int) -> IntArray:
-    """Return 1, α, α², ... (count,) in GF(m), m = 4, 8, ..., 2,048: every m - 1 differ.
-
-    Examples
-    --------
-    >>> powers(8, 9).tolist()
-    [1, 2, 4, 3, 6, 7, 5, 1, 2]
-    """
-    cycle = [1]
-    for _ in range(m - 2):
-        double = cycle[-1] << 1
-        cycle.append(double ^ POLYNOMIALS[m] if double >= m else double)
-    return np.resize(np.array(cycle, dtype=np.intp), count)

@@ -20,11 +20,11 @@ from scipy.linalg import qr
 from scipy.special import ndtri
 
 from unassuming._typing import Array, IntArray
-from unassuming.cells.codes import hadamard_words, powers
+from unassuming.cells.codes import hadamard_words
 from unassuming.cells.estimates import Atoms, Sample, fits, places_of
 from unassuming.cells.robust import robust_estimates
 from unassuming.cells.theorem import Spans, outward
-from unassuming.noise import order_of
+from unassuming.noise import order_of, powers
 
 _SWEEPS, _CHOOSING, _RIDGE = 4, 1000, 0.02
 _MOST_WORDS = 2048

@@ -12,10 +12,10 @@ from unassuming.noise._basis import InBasis
 from unassuming.noise._basis import require_basis as require_basis
 
 # Shared within the library, not public.
-from unassuming.noise._characters import POLYNOMIALS as POLYNOMIALS
 from unassuming.noise._characters import hashed as hashed
 from unassuming.noise._characters import is_group as is_group
 from unassuming.noise._characters import order_of as order_of
+from unassuming.noise._characters import powers as powers
 from unassuming.noise._characters import rows_of_stream as rows_of_stream
 from unassuming.noise._counter_draws import Key as Key
 from unassuming.noise._counter_draws import draw_key as draw_key

@@ -76,15 +76,25 @@ def numbers_by_leverage(leverage: Array, key: int = 0) -> IntArray:
     return number
 
 
+def powers(m: int, count: int) -> IntArray:
+    """Return 1, α, α², ... (count,) in GF(m), m = 4, 8, ..., 2,048: every m - 1 differ.
+
+    Examples
+    --------
+    >>> powers(8, 9).tolist()
+    [1, 2, 4, 3, 6, 7, 5, 1, 2]
+    """
+    cycle = [1]
+    for _ in range(m - 2):
+        double = cycle[-1] << 1
+        cycle.append(double ^ POLYNOMIALS[m] if double >= m else double)
+    return np.resize(np.array(cycle, dtype=np.intp), count)
+
+
 def characters(number: IntArray, m: int) -> IntArray:
     """Return the characters of rows of these numbers: distinct ones first, then random ones."""
-    powers, power = np.empty(m - 1, dtype=np.intp), 1
-    for t in range(m - 1):
-        powers[t] = power
-        power <<= 1
-        power ^= POLYNOMIALS[m] * (power >= m)
     later = 1 + (hashed(number) % np.uint64(m - 1)).astype(np.intp)
-    return np.where(number < m - 1, powers[np.minimum(number, m - 2)], later)
+    return np.where(number < m - 1, powers(m, m - 1)[np.minimum(number, m - 2)], later)
 
 
 def group_order(noise: Noise, n: int, m: int, *, modulo_sign: bool) -> int:

@@ -50,9 +50,10 @@ class Summaries(Functionals):
 
         Least squares in groups of rows (cells) estimates a number several times. The groups are a
         function of the inputs, the weights, the noise class and the level, never of y, and nothing
-        is drawn. Among rows with equal inputs, those of one level of a factor for example, they
-        also depend on the order of the rows: fix it before looking at y. With few rows the estimate
-        of each half of the rows, for many halves, gives an interval with at least its level.
+        is drawn. Among rows of equal leverage, such as those of one level of a factor or the mirror
+        images of a regular grid, they also depend on the order of the rows: fix it before looking
+        at y. With few rows the estimate of each half of the rows, for many halves, gives an
+        interval with at least its level.
 
         Parameters
         ----------
@@ -230,8 +231,8 @@ class Summaries(Functionals):
     ) -> Path:
         """Write a report: one HTML file that needs no network.
 
-        It contains the data at a glance, the assumptions, the summary, bands with numbers under the
-        pointer, checks of the residuals and of the fit, and what is guaranteed and what is not. The
+        It contains the data at a glance, the assumptions, the summary, pictures of the
+        bands, checks of the residuals and of the fit, and what is guaranteed and what is not. The
         same data and seed give the same file.
 
         Parameters
