@@ -73,6 +73,9 @@ class Noise(ABC):
     def orthogonal(self) -> bool:
         """True if every transformation is a linear orthogonal map of the residuals."""
 
+    def check_length(self, n: int) -> None:
+        """Raise if the assumption cannot be made on ``n`` rows."""
+
     def paired(self, drawn: Any, sets: IntArray, residuals: Array, fitted: Array) -> Array:
         """Apply to each row of residuals (N, n) the transformation of its number in sets (N,)."""
         moved = np.empty(residuals.shape)

@@ -19,7 +19,7 @@ from unassuming.noise.signs import (
     Symmetric,
     group_by_leverage,
 )
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
 
 NAMED: dict[str, type[Noise]] = {
     "symmetric": Symmetric,
@@ -89,7 +89,7 @@ class Perturbations:
 
         The key orders rows of equal leverage.
         """
-        units = declared(noise, "sign_units", len(leverage))
+        units = sign_units_of(noise, len(leverage))
         assert units is not None
         drawn = group_by_leverage(units, leverage, m, modulo_sign=modulo_sign, key=key)
         return cls(noise, drawn, len(leverage), len(drawn) + 1)
@@ -140,15 +140,39 @@ def is_group(noise: Noise, m: int) -> bool:
     return type(noise).draw in (Symmetric.draw, BlockSymmetric.draw)
 
 
-def declared(noise: Noise, method: str, n: int) -> IntArray | None:
-    """Return what ``units``, ``sign_units`` or ``swap_blocks`` declare, numbered from zero.
+def restricted(noise: Noise, rows: BoolArray) -> Noise:
+    """Return the assumption on these rows; refuse a class that does not define it."""
+    if _depth(noise, "restrict", "separable") > _depth(noise, "draw", "apply"):
+        raise noise.not_separable("restrict(rows)", "rows are left out")
+    return noise.restrict(rows)
 
-    None if nothing is declared, or if a subclass has its own transformations and inherits this.
-    """
-    if _depth(noise, method) > _depth(noise, "draw", "apply"):
-        if method == "units":
-            raise noise.not_separable("units(n)", "rows are set aside")
-        return None
+
+def units_of(noise: Noise, n: int) -> IntArray:
+    """Return the unit of each row that can be set aside as a whole; refuse if none is declared."""
+    if _depth(noise, "units", "separable") > _depth(noise, "draw", "apply"):
+        raise noise.not_separable("units(n)", "rows are set aside")
+    found = _numbered(noise, "units", n)
+    assert found is not None
+    return found
+
+
+def sign_units_of(noise: Noise, n: int) -> IntArray | None:
+    """Return the unit of each row that may change its sign, from 0; None if none are declared."""
+    return None if _overridden(noise, "sign_units") else _numbered(noise, "sign_units", n)
+
+
+def swap_blocks_of(noise: Noise, n: int) -> IntArray | None:
+    """Return the block of each row within which rows may be swapped, from 0; None if undeclared."""
+    return None if _overridden(noise, "swap_blocks") else _numbered(noise, "swap_blocks", n)
+
+
+def _overridden(noise: Noise, method: str) -> bool:
+    """Whether a declaration was inherited but the transformations overridden since."""
+    return _depth(noise, method) > _depth(noise, "draw", "apply")
+
+
+def _numbered(noise: Noise, method: str, n: int) -> IntArray | None:
+    """Return what a method declares for each row, numbered from zero."""
     numbers = getattr(noise, method)(n)
     if numbers is None:
         return None
@@ -158,7 +182,7 @@ def declared(noise: Noise, method: str, n: int) -> IntArray | None:
             f"given {np.size(numbers)} by {method} of {noise!r}. Pass noise that was made for all "
             "rows of y."
         )
-    return np.unique(np.asarray(numbers), return_inverse=True)[1].astype(np.intp)
+    return np.unique(np.asarray(numbers), return_inverse=True)[1].reshape(-1).astype(np.intp)
 
 
 def is_spherical(noise: Noise) -> bool:

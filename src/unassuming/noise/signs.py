@@ -10,11 +10,12 @@ number alone.
 from __future__ import annotations
 
 from copy import copy
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unassuming._labels import as_labels, numbered, row_index
 from unassuming.noise.base import Noise, check_order, draw_key, keyed_signs
 from unassuming._typing import Array, BoolArray, IntArray
 
@@ -35,7 +36,7 @@ POLYNOMIALS = {
 """By the order m of a group, a primitive polynomial: its root generates the field of m elements."""
 
 _TIED = 1e-9
-"""Leverages that differ by less than this share of their mean count as equal."""
+"""Values that differ by less than this share of their mean size count as equal."""
 
 
 class SignFlips(Noise):
@@ -95,7 +96,13 @@ class BlockSymmetric(SignFlips):
     Parameters
     ----------
     blocks : array of shape (n,)
-        The label of the block that each row belongs to.
+        The label of the block that each row belongs to: whole numbers, text, dates or categories.
+
+    Attributes
+    ----------
+    blocks : array of shape (n,)
+    column : object
+        The labels as they were passed, if as a column of pandas, whose index names the rows.
     """
 
     assumption = (
@@ -103,21 +110,12 @@ class BlockSymmetric(SignFlips):
     )
 
     def __init__(self, blocks: ArrayLike) -> None:
-        labels = np.asarray(blocks)
-        missing = [label is None or label != label for label in labels.ravel().tolist()]
-        if labels.ndim != 1 or labels.dtype.kind not in "biufUSO" or any(missing):
-            given = f"an array of shape {labels.shape} and type {labels.dtype}"
-            if any(missing):
-                given = f"none at row {missing.index(True)} (counted from zero)"
-            raise ValueError(
-                "blocks must be one label (integer or string) for each row, given "
-                f"{given}. Pass e.g. blocks=[0, 0, 1, 1]."
-            )
-        self.blocks = labels
+        self.column: Any = None if row_index(blocks) is None else blocks
+        self._number(as_labels(blocks, "blocks"))
+
+    def _number(self, labels: NDArray[Any]) -> None:
         # Numbered by first appearance: the signs of a block do not depend on the rows after it.
-        number: dict[object, int] = {}
-        numbers = [number.setdefault(label, len(number)) for label in labels.tolist()]
-        self._block_of_row = np.array(numbers, dtype=np.intp)
+        self.blocks, (self._block_of_row, self._count) = labels, numbered(labels)
 
     def check_length(self, n: int) -> None:
         """Raise unless there is one label for each row."""
@@ -130,8 +128,7 @@ class BlockSymmetric(SignFlips):
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
         """Draw signs, shape (size, n), constant within each block."""
         self.check_length(n)
-        count = int(self._block_of_row.max(initial=-1)) + 1
-        return keyed_signs(draw_key(rng), count, size)[:, self._block_of_row]
+        return keyed_signs(draw_key(rng), self._count, size)[:, self._block_of_row]
 
     def sign_units(self, n: int) -> IntArray:
         """Return the block of each row."""
@@ -144,19 +141,20 @@ class BlockSymmetric(SignFlips):
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all sign vectors of the blocks, or one of each pair."""
-        count = int(self.units(n).max(initial=-1)) + 1
-        signs = all_signs(count, modulo_sign=modulo_sign)[:, self._block_of_row]
+        self.check_length(n)
+        signs = all_signs(self._count, modulo_sign=modulo_sign)[:, self._block_of_row]
         return signs[1:], len(signs)
 
     def restrict(self, rows: BoolArray) -> Self:
         """Return the assumption with the labels of ``rows`` alone."""
         self.check_length(len(rows))
-        found = copy(self)
-        BlockSymmetric.__init__(found, self.blocks[rows])
-        return found
+        part = copy(self)  # the constructor of a subclass may take other arguments
+        part.column = None
+        part._number(self.blocks[rows])
+        return part
 
     def __repr__(self) -> str:
-        return f"BlockSymmetric({len(np.unique(self._block_of_row))} blocks)"
+        return f"BlockSymmetric({self._count} blocks, {len(self.blocks)} rows)"
 
 
 def all_signs(n: int, *, modulo_sign: bool) -> Signs:
@@ -166,15 +164,19 @@ def all_signs(n: int, *, modulo_sign: bool) -> Signs:
     return np.asarray(1 - 2 * (codes & 1), dtype=np.int8)
 
 
+def powers(m: int, count: int) -> IntArray:
+    """Return 1, α, α², ... (count,) in the field of m elements: every m - 1 differ."""
+    cycle = [1]
+    for _ in range(m - 2):
+        double = cycle[-1] << 1
+        cycle.append(double ^ POLYNOMIALS[m] if double >= m else double)
+    return np.resize(np.array(cycle, dtype=np.intp), count)
+
+
 def characters(number: IntArray, m: int) -> IntArray:
     """Return the characters of rows of these numbers: distinct ones first, then random ones."""
-    powers, power = np.empty(m - 1, dtype=np.intp), 1
-    for t in range(m - 1):
-        powers[t] = power
-        power <<= 1
-        power ^= POLYNOMIALS[m] * (power >= m)
     later = 1 + (hashed(number) % np.uint64(m - 1)).astype(np.intp)
-    return np.where(number < m - 1, powers[np.minimum(number, m - 2)], later)
+    return np.where(number < m - 1, powers(m, m - 1)[np.minimum(number, m - 2)], later)
 
 
 def signs_of(g: IntArray, m: int) -> Signs:
@@ -184,17 +186,17 @@ def signs_of(g: IntArray, m: int) -> Signs:
     return signs
 
 
-def numbers_by_leverage(leverage: Array, key: int = 0) -> IntArray:
-    """Number rows from 0 by leverage, descending; equal ones by a permutation that the key fixes.
+def order_of(values: Array, key: int = 0, blocks: IntArray | None = None) -> IntArray:
+    """Return positions by value, descending; equal ones by a permutation that the key fixes.
 
-    The position of a row never decides: rows may be sorted by y.
+    The position of a row never decides: rows may be sorted by y. With blocks the positions of each
+    block follow one another.
     """
-    # The shift keeps leverages such as 1/1024 off the boundaries of rounding.
-    rounded = np.floor(leverage / (_TIED * leverage.mean()) + 0.271828)
-    order = np.lexsort((hashed(np.arange(len(leverage)), key), -rounded))
-    number = np.empty(len(order), dtype=np.intp)
-    number[order] = np.arange(len(order))
-    return number
+    scale = float(np.abs(values).mean()) * _TIED
+    # The shift keeps values such as 1/1024 off the boundaries of rounding.
+    rounded = np.floor(values / scale + 0.271828) if scale > 0 else values
+    keys = [hashed(np.arange(len(values)), key), -rounded]
+    return np.asarray(np.lexsort(keys if blocks is None else [*keys, blocks]), dtype=np.intp)
 
 
 def group_by_leverage(
@@ -205,7 +207,9 @@ def group_by_leverage(
     Fewer than log2(m) units (n,) of rows have fewer than m different elements: these alone are
     returned, and of s and -s only one with ``modulo_sign``.
     """
-    number = numbers_by_leverage(np.bincount(units, leverage).astype(np.float64), key)
+    order = order_of(np.bincount(units, leverage).astype(np.float64), key)
+    number = np.empty(len(order), dtype=np.intp)
+    number[order] = np.arange(len(order))
     used, of_unit = np.unique(characters(number, m), return_inverse=True)
     signs = signs_of(used, m)
     if modulo_sign and len(used) > 1:

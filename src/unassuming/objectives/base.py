@@ -17,6 +17,7 @@ from unassuming.objectives.penalties import Kinks, Penalty
 from unassuming.objectives.score import PublicGradient, Score, State
 from unassuming._typing import Array
 from unassuming.inputs import is_series_model
+from unassuming.kernels import TrainingKernel
 
 Weighting = str | ArrayLike
 """Ψ: ``"identity"``, ``"gram"``, ``"hessian"`` or a matrix."""
@@ -37,10 +38,19 @@ class Design(ABC):
         Whether a kernel has full rank at distinct inputs by theory, whatever its numerical rank.
     names : list of str
         Names of the coefficients.
+    kernel : TrainingKernel or None
+        Kernel values at other inputs.
+
+    Examples
+    --------
+    >>> design = ua.objectives.FeatureDesign(np.array([[2.0], [5.0]]), intercept=True)
+    >>> design.names, design.spans_everything
+    (['intercept', 'x0'], True)
     """
 
     dual: ClassVar[bool]
     strict: bool = False
+    kernel: TrainingKernel | None = None
     matrix: Array
     intercept: bool
     names: list[str]
@@ -63,6 +73,15 @@ class Design(ABC):
     @abstractmethod
     def ball(self) -> NormBall:
         """Return coordinates in which the norm is a sum of squares."""
+
+    @property
+    @abstractmethod
+    def spans_everything(self) -> bool:
+        """Whether every function certainly has true coefficients at the inputs."""
+
+    def self_similarity(self, X: Array) -> Array | None:
+        """Return k(z, z) at inputs z; None if it is unknown."""
+        return None
 
     @property
     def root(self) -> Array | None:
@@ -118,6 +137,18 @@ class Objective(ABC):
         Q, if the rows are those of (Qᵀy, QᵀΦ); None if they are those of the data.
     initial : int
         The number of first rows that only start a time series.
+
+    Examples
+    --------
+    >>> class Mean(ua.objectives.Objective):
+    ...     def residuals(self, coefficients):
+    ...         return self.y - coefficients
+    ...
+    ...     def gradient(self, coefficients, residuals):
+    ...         return -residuals.mean(axis=-1, keepdims=True)
+    >>> objective = Mean(np.array([1.0, 3.0]), d=1)
+    >>> objective.gradient(np.array([[1.0]]), objective.residuals(np.array([[1.0]])))
+    array([[-1.]])
     """
 
     design: Design | None = None
@@ -152,6 +183,20 @@ class Objective(ABC):
     def exogenous(self) -> Design | None:
         """The columns that do not depend on the noise."""
         return self.design
+
+    @property
+    def excluded(self) -> Sequence[str]:
+        """The columns that have no coefficient, such as instruments."""
+        return ()
+
+    @property
+    def regressors(self) -> Array | None:
+        """The columns (n, d) whose sizes say how large the coefficients are."""
+        return None if self.design is None else self.design.matrix
+
+    def response(self, g: Array) -> Array:
+        """Return the value of the function at which the linear part is g; it increases in g."""
+        return g if self.loss is None else self.loss.mean(g)
 
     def fitted(self, coefficients: Array) -> Array:
         """Return the fitted values of ``coefficients``, (N, d) -> (N, n)."""

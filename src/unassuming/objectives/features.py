@@ -75,6 +75,11 @@ class FeatureDesign(Design):
     def _least_squares(self) -> Factor:
         return self.factor(np.ones(len(self.matrix)), self.penalty())
 
+    @property
+    def spans_everything(self) -> bool:
+        """Whether the rank is the number of rows."""
+        return self._least_squares.Q.shape[1] == len(self.matrix)
+
     def in_basis(self, Q: Array) -> FeatureDesign:
         """Return QᵀΦ with the same coefficients; weights have to be equal."""
         found = FeatureDesign.__new__(FeatureDesign)

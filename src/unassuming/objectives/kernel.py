@@ -16,7 +16,7 @@ from unassuming.objectives.base import Design
 from unassuming.objectives.norm_ball import NormBall
 from unassuming.objectives.penalties import Penalty
 from unassuming._typing import Array, IntArray
-from unassuming.kernels import TrainingKernel
+from unassuming.kernels import TrainingKernel, require_positive_semidefinite
 
 
 @final
@@ -134,6 +134,8 @@ class KernelDesign(Design):
     def ball(self) -> NormBall:
         """Return Λ^½Uᵀa where eigenvalues are more than rounding; a bias is free."""
         values, U = self.spectrum
+        tolerance = 1e-6 if self.precomputed else 0.0  # it may be of single precision
+        require_positive_semidefinite(values, "a norm bound", tolerance=tolerance)
         keep = values > len(values) * EPS * values[-1]
         U, root = U[:, keep], np.sqrt(values[keep])
         R, nu, back, forward = U * root, np.ones(len(root)), U / root, (U * root).T
@@ -154,6 +156,13 @@ class KernelDesign(Design):
         inputs = self.kernel.X if self.kernel is not None and known else self.K
         _, first, which = np.unique(inputs, axis=0, return_index=True, return_inverse=True)
         return first.astype(np.intp), which.reshape(-1).astype(np.intp)
+
+    @property
+    def spans_everything(self) -> bool:
+        """Whether K certainly has full rank at the distinct inputs."""
+        size = np.abs(self.spectrum[0])
+        rank = np.count_nonzero(size > len(self.K) * EPS * size.max())
+        return self.strict or rank == len(self.distinct[0])
 
     @property
     def precomputed(self) -> bool:

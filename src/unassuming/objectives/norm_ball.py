@@ -40,6 +40,10 @@ class NormBall:
     forward: Array
     complete: bool
 
+    def norm(self, a: Array) -> float:
+        """Return the norm of coefficients a (d,)."""
+        return float(np.sqrt((self.nu * (self.forward @ a) ** 2).sum()))
+
     def functionals(
         self, g: Array, similarity: Array | None = None, *, function: bool = False
     ) -> tuple[Array, Array]:

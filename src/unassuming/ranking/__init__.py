@@ -8,8 +8,11 @@ probability (docs/theory.md 2).
 """
 
 from unassuming.ranking.levels import Level, as_double, as_levels, check_m, level_in_digits
+from unassuming.ranking.levels import level_in_print as level_in_print
 from unassuming.ranking.order import Order
+from unassuming.ranking.order import check_ties as check_ties
 from unassuming.ranking.result import RankTest
+from unassuming.ranking.result import pvalue_in_print as pvalue_in_print
 
 __all__ = [
     "Level",

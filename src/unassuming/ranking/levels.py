@@ -12,6 +12,9 @@ import numpy as np
 _SLACK = 1e-9
 """Distance of a level from a multiple of 1/m that counts as rounding (0.29 * 100 is not 29)."""
 
+_SHORT = 9
+"""Characters of a level that is printed as it is."""
+
 
 @dataclass(frozen=True)
 class Level:
@@ -58,6 +61,13 @@ def level_in_digits(level: float, m: int | None = None) -> str:
         digits += 1
 
 
+def level_in_print(level: float) -> str:
+    """Return a level for a reader: all its digits if they are few, else six or more."""
+    exact = f"{level:.12g}"
+    digits = max(6, 2 - floor(log10(1 - level)))
+    return exact if len(exact) <= _SHORT else f"{level:.{digits}g}"
+
+
 def as_levels(level: Any) -> list[Any]:
     """Return one level or several as a list; raise if it would be empty."""
     levels = list(level) if np.ndim(level) == 1 else [level]
@@ -77,9 +87,12 @@ def as_double(level: Any) -> float:
         p = float(str(level)) if _slack(level) > _SLACK else float(level)
         if 0 < p < 1:
             return p
+        remedy = f"Pass {p / 100:g} if {p:g} percent was meant." if 2 <= p < 100 else "Pass e.g. 0.9."
+    else:
+        remedy = "Pass one level, e.g. 0.9."
     raise ValueError(
         f"level must be {'one' if np.ndim(level) else 'a'} number strictly between 0 and 1, given "
-        f"{level!r}. Pass one level, e.g. 0.9."
+        f"{level!r}. {remedy}"
     )
 
 

@@ -25,13 +25,10 @@ class Order:
     @classmethod
     def draw(cls, m: int, ties: str, rng: np.random.Generator) -> Self:
         """Draw π for ``"random"`` ties; for ``"conservative"`` ones Z_0 comes first."""
-        if ties not in ("random", "conservative"):
-            raise ValueError(
-                "ties must be 'random' (exact coverage) or 'conservative' (at least the level), "
-                f"given {ties!r}. Choose one of the two."
-            )
         pi = np.arange(m, dtype=np.intp)
-        return cls(rng.permutation(pi) if ties == "random" else pi)
+        pi = rng.permutation(pi) if check_ties(ties) == "random" else pi
+        pi.setflags(write=False)
+        return cls(pi)
 
     def before(self, gap: Array, tolerance: Array) -> BoolArray:
         """Whether Z_i ≺ Z_0, from Z_i - Z_0 on the last axis, i = 1..m - 1."""
@@ -45,3 +42,13 @@ class Order:
     def first(self) -> BoolArray:
         """Which Z_i, i = 1..m - 1, precede Z_0 where they tie with it."""
         return np.asarray(self.pi[1:] < self.pi[0])
+
+
+def check_ties(ties: object) -> str:
+    """Return the name of a rule for ties, or raise if there is no such rule."""
+    if ties in ("random", "conservative"):
+        return str(ties)
+    raise ValueError(
+        "ties must be 'random' (exact coverage) or 'conservative' (at least the level), given "
+        f"{ties!r}. Choose one of the two."
+    )

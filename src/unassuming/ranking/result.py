@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import ROUND_UP, Context, Decimal
 
 from unassuming._typing import Array
+
+
+def pvalue_in_print(pvalue: float, smallest: float, digits: int = 6) -> str:
+    """Return a p-value as it is printed; the smallest one that a test can give, as a bound."""
+    if pvalue > smallest or pvalue == 1:
+        return f"{pvalue:.{digits}g}"
+    above = Context(2, ROUND_UP).create_decimal(Decimal(repr(float(pvalue))))
+    return f"<= {float(above):.2g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +36,14 @@ class RankTest:
         Restriction on how to read the p-value; empty if there is none.
     tested : str
         The hypothesis, if it is one about single coefficients; empty if it is a whole model.
+
+    Examples
+    --------
+    >>> result = region.test(coefficients)
+    >>> print(result)
+    Rank 56 of 128, p-value 0.5703125: inside every region of level 0.4375 or more.
+    >>> result.pvalue, result.smallest_level
+    (0.5703125, 0.4375)
     """
 
     rank: int
@@ -54,11 +71,12 @@ class RankTest:
         )
 
     def __str__(self) -> str:
-        caveat = f" {self.caveat}" if self.caveat else ""
+        pvalue = pvalue_in_print(self.pvalue, 1 / self.m, 6 if self.tested else 12)
+        start = f"Rank {self.rank} of {self.m}, p-value {pvalue}: "
         if self.tested:
-            rank = f"rank {self.rank} of {self.m}"
-            return f"Hypothesis {self.tested}: p-value {self.pvalue:.6g} ({rank}).{caveat}"
-        start = f"Rank {self.rank} of {self.m}, p-value {self.pvalue:.12g}: "
-        if self.rank == self.m:
-            return f"{start}outside every region, up to level {1 - 1 / self.m:.12g}.{caveat}"
-        return f"{start}inside every region of level {self.smallest_level:.12g} or more.{caveat}"
+            said = f"Hypothesis {self.tested}: p-value {pvalue} (rank {self.rank} of {self.m})."
+        elif self.rank == self.m:
+            said = f"{start}outside every region, up to level {1 - 1 / self.m:.12g}."
+        else:
+            said = f"{start}inside every region of level {self.smallest_level:.12g} or more."
+        return f"{said} {self.caveat}" if self.caveat else said

@@ -10,6 +10,11 @@ from typing import Any, final
 import numpy as np
 
 from unassuming._typing import Array
+from unassuming.ranking import level_in_digits
+
+
+INPUT = "input"
+"""What values of a band are called, with a number."""
 
 
 class Status(Enum):
@@ -88,6 +93,71 @@ class Cause(Enum):
     VALUES_DETERMINE = "fitted values lie in [-1, 1] and determine the coefficients."
     MEMBERSHIP_ONLY = "For {objective} only membership can be tested."
     NO_BOUND = "The data alone give no finite bound that is known for {objective}."
+    CUT = (
+        "At {count} of the inputs values of the model lie outside [-1, 1], where E[y|x] cannot "
+        "lie: these values and their bounds are clipped to [-1, 1]."
+    )
+
+    # One number at a time, and balanced cells
+    BALL_OR_ERROR_TOO_SMALL = (
+        "The norm bound of {bound:g}, or the model error of {error:g}, is too small, unless these "
+        "data are an exception that the level allows for."
+    )
+    SOME_EMPTY = (
+        "{which} may be too small. If {holds}, one interval is empty with a probability of at most "
+        "one minus its level, but the probability that some of {count} are can be larger: only "
+        "simultaneous bounds test the assumption. The other intervals depend on it, too."
+    )
+    BALL_ALONE = "The bounds follow from the norm bound alone: the data add nothing."
+    CERTIFIED_ALONE = (
+        "The level of {names} is at least the one named, not exactly: these come from halves or "
+        "permutations of the rows."
+    )
+    OTHER_ESTIMATE = (
+        "Estimates are those behind the intervals; model_estimate in frames and files is the "
+        "model's."
+    )
+    DEPEND = "{names} depend on each other: the rows do not determine them one by one."
+    LEVEL_INFINITE = (
+        "No finite interval of level {level:.6g} is possible for {names}, but one of level "
+        "{best:.6g} is. About {rows:,} rows like these would do."
+    )
+    ALWAYS_INFINITE = (
+        "No finite interval of level {level:.6g}, or of any level from 0.5 on, is possible for "
+        "{names}. About {rows:,} rows like these would do."
+    )
+    NOT_IN_DESIGN = "The features do not determine {names}: some of them are linearly dependent."
+    ROWS_MISSING = "{n} rows do not determine {names}: the model has {d} coefficients."
+    SHIFT_NOT_SEEN = "Exchangeable noise may have any mean, so the data say nothing about {names}."
+    CELLS_MISSING = (
+        "Level {level:.6g} takes {needed} cells of {units} that each determine the value, and the "
+        "data give {cells} for {names}. About {rows:,} rows like these would be enough."
+    )
+    CLUSTERS_MISSING = (
+        "Level {level:.6g} takes {needed} blocks of rows, one for each cell, and there are {units}."
+    )
+    CELLS_CHOSEN = "Level {level:.6g} takes at least {needed} cells, given {cells}."
+    LEVEL_TOO_HIGH = "A level of {level:.12g} is higher than cells can attain for {names}."
+
+    # Instruments
+    WEAK_INSTRUMENTS = (
+        "The instruments move {names} too little for a bounded set at this level. No method avoids "
+        "that: sets that are always bounded miss the truth too often if instruments are weak."
+    )
+    NO_VALUE = (
+        "No value of {names} agrees with all instruments at this level: either an instrument acts "
+        "on y by itself or depends on the noise, or an event of probability at most {alpha:.4g} "
+        "has happened."
+    )
+    HULL = (
+        "The values that agree with the data do not form one interval; lower and upper are the "
+        "ends of their hull."
+    )
+    CONTROLS_ALONE = (
+        "Coefficients of controls have no exact interval one at a time: they change with the "
+        "coefficient of {names}, which no cell of rows removes. Their bounds in the joint region "
+        "hold all at once."
+    )
 
     def __call__(self, **values: Any) -> Fact:
         """State the fact; objects are kept as words, so that a result holds no data."""
@@ -131,7 +201,9 @@ class Remedy:
         return self.python if language is Language.PYTHON else self.command_line
 
 
-NORM_BOUND = Remedy("pass norm_bound=B", "--norm-bound B", norm_bound=True)
+NORM_BOUND = Remedy(
+    "assume a norm bound, norm_bound=B", "assume a norm bound, --norm-bound B", norm_bound=True
+)
 FEWER_FEATURES = Remedy("use fewer features, or more rows", "use fewer features, or more rows")
 HIGHER_LEVEL = Remedy("ask for a higher level", "--level with a higher level")
 LARGER_BOUND = Remedy("pass a larger norm_bound", "--norm-bound with a larger number")
@@ -140,11 +212,23 @@ INDEPENDENT = Remedy(
     "leave out features that depend on others, or ask for values at the inputs",
     "leave out columns that depend on others",
 )
+SYMMETRIC = Remedy(
+    "noise='symmetric', if the noise is symmetric", "--noise symmetric, if the noise is symmetric"
+)
+EXCHANGEABLE = Remedy(
+    "noise='exchangeable', if the noise is exchangeable",
+    "--noise exchangeable, if the noise is exchangeable",
+)
+STRONGER = Remedy(
+    "instruments that move the endogenous column more, or more rows",
+    "--instruments that move the endogenous column more, or more rows",
+)
 
 
-def lower_level(level: float) -> Remedy:
-    """Return the remedy to ask at a level at which bounds are finite."""
-    return Remedy(f"ask at level {level:.6g} or below", f"--level {level:.6g}", level=level)
+def lower_level(level: float, m: int | None = None) -> Remedy:
+    """Return the remedy to ask at a level at which bounds are finite, a multiple of 1/m."""
+    digits = level_in_digits(level, m)
+    return Remedy(f"ask at level {digits} or below", f"--level {digits} or less", level=level)
 
 
 @final

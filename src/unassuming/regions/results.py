@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, is_dataclass
+from textwrap import fill
 from typing import Any, TypeVar, final
 
 import numpy as np
@@ -15,6 +16,7 @@ from unassuming._numerics import EPS, SEEN
 from unassuming.regions.explain import Explanation, Status
 from unassuming._typing import Array, BoolArray
 from unassuming.inputs import as_points
+from unassuming.ranking import level_in_print
 
 T = TypeVar("T")
 
@@ -35,9 +37,6 @@ SHOWN = 10
 
 _NAMES_SHOWN = 30
 """The same of an interval, whose rows have names."""
-
-_SHORT = 9
-"""Characters of a level that is printed as it is."""
 
 NOTHING_AGREES = "no value within the norm bound agrees with the data"
 
@@ -247,7 +246,7 @@ class Bounds:
     def _sentence(self, what: str) -> str:
         finite = int(np.isfinite(self.lower).sum() + np.isfinite(self.upper).sum())
         least = " at least" if len(self._levels) > 1 else ""
-        text = f"{what} at{least} level {_in_print(self.level)}"
+        text = f"{what} at{least} level {level_in_print(self.level)}"
         if self.norm_bound is not None:
             text += f", given a norm of at most {self.norm_bound:.6g} (your assumption)"
         if self.model_error is not None:
@@ -341,13 +340,6 @@ def count(number: int, what: str) -> str:
     return f"{number} {what}" + ("" if number == 1 else "s")
 
 
-def _in_print(level: float) -> str:
-    """Return a level: all its digits if they are few, else six or more."""
-    exact = f"{level:.12g}"
-    digits = max(6, 2 - int(np.floor(np.log10(1 - level))))
-    return exact if len(exact) <= _SHORT else f"{level:.{digits}g}"
-
-
 def _as_text(value: Any) -> str:
     return f"{value + 0.0:.6g}" if isinstance(value, float) else str(value)  # not -0
 
@@ -364,6 +356,95 @@ def table(columns: Sequence[tuple[str, Iterable[Any]]], shown: int = SHOWN) -> l
         "  " + "  ".join([first.ljust(widths[0]), *map(str.rjust, rest, widths[1:])])
         for first, *rest in rows
     ]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NormBounds:
+    """The band at one level for several norm bounds, of `Region.norm_bounds_table`.
+
+    Attributes
+    ----------
+    level : float
+    norm_bound : array of shape (K,)
+        The bounds, in increasing order.
+    median_half_width, largest_half_width : arrays of shape (K,)
+        Over the inputs; NaN if the region has no member of that norm.
+    refuted : boolean array of shape (K,)
+        Whether the bound is below `norm_lower_bound`.
+    norm_lower_bound : float
+        Every member of the region has at least this norm.
+    bands : tuple of Band
+        One for each norm bound.
+
+    Examples
+    --------
+    >>> X, y, f = ua.datasets.sine(n=30, random_state=0)
+    >>> kernel = ua.confidence_region(KernelRidge(kernel="rbf", gamma=0.5), X, y, random_state=0)
+    >>> found = kernel.norm_bounds_table(X[:5], [1, 20, 40])
+    >>> found.refuted.tolist(), bool((np.diff(found.median_half_width[1:]) > 0).all())
+    ([True, False, False], True)
+    """
+
+    level: float
+    norm_bound: Array
+    median_half_width: Array
+    largest_half_width: Array
+    refuted: BoolArray
+    norm_lower_bound: float
+    bands: tuple[Band, ...]
+
+    @classmethod
+    def of(cls, bands: list[Band], norm_bounds: list[float], lowest: float) -> NormBounds:
+        """Collect the widths of bands."""
+        half = [(band.upper - band.lower) / 2 for band in bands]
+        return cls(
+            level=float(bands[0].level),
+            norm_bound=np.array(norm_bounds),
+            median_half_width=np.array([float(np.median(one)) for one in half]),
+            largest_half_width=np.array([float(np.max(one)) for one in half]),
+            refuted=np.array(norm_bounds) < lowest,
+            norm_lower_bound=lowest,
+            bands=tuple(bands),
+        )
+
+    def to_frame(self) -> Any:
+        """Return a DataFrame indexed by the norm bound.
+
+        Examples
+        --------
+        >>> X, y, f = ua.datasets.sine(n=20, random_state=0)
+        >>> kernel = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0)
+        >>> kernel.norm_bounds_table(X[:3], [20, 40]).to_frame().columns.tolist()
+        ['median_half_width', 'largest_half_width', 'refuted']
+        """
+        columns = {
+            "median_half_width": self.median_half_width,
+            "largest_half_width": self.largest_half_width,
+            "refuted": self.refuted,
+        }
+        frame = as_frame(columns, index=self.norm_bound)
+        frame.index.name = "norm_bound"
+        return frame
+
+    def __str__(self) -> str:
+        lines = [f"{'norm bound':>12}{'median half-width':>20}{'largest':>12}"]
+        rows = zip(
+            self.norm_bound,
+            self.median_half_width,
+            self.largest_half_width,
+            self.refuted,
+            strict=True,
+        )
+        for bound, median, largest, refuted in rows:
+            note = "   refuted" if refuted else ""
+            lines.append(f"{bound:>12.5g}{median:>20.4g}{largest:>12.4g}{note}")
+        note = (
+            f"At level {self.level:.12g} the data refute every norm bound below "
+            f"{self.norm_lower_bound:.5g}. They cannot confirm one. Choose it before looking at "
+            "the data, and report it with the band."
+        )
+        return "\n".join([*lines, fill(note, 100)])
 
 
 @final

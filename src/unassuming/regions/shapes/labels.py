@@ -49,6 +49,7 @@ class LabelShape(LineShape):
     """A region of regression functions of labels."""
 
     name: ClassVar[str] = "labels"
+    why: ClassVar[str] = "fresh labels are drawn from each candidate"
 
     @cached_property
     def _model(self) -> LabelModel | None:

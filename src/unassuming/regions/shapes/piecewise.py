@@ -41,6 +41,7 @@ class PiecewiseShape(LineShape):
     """Any region whose candidates determine their statistics, by lines and inequalities."""
 
     name: ClassVar[str] = "piecewise"
+    why: ClassVar[str] = "candidates determine their statistics, along lines piece by piece"
 
     @cached_property
     def _model(self) -> Model | None:

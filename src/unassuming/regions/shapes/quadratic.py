@@ -26,7 +26,7 @@ from unassuming.geometry.quadratic import (
     spans,
 )
 from unassuming.membership import Engine
-from unassuming.ranking.levels import Level
+from unassuming.ranking import Level, level_in_print
 from unassuming.regions.explain import (
     FEWER_FEATURES,
     HIGHER_LEVEL,
@@ -45,12 +45,16 @@ from unassuming.regions.results import Boundedness, Ellipsoid
 from unassuming.regions.shapes.shape import OuterBounds, Question, Shape
 from unassuming._typing import Array
 
+_FEW = 60
+"""Dimensions up to which the free directions are found for print(region)."""
+
 
 @final
 class QuadraticShape(Shape):
     """Points that lie in at least q of m - 1 ellipsoids or cylinders around the estimate."""
 
     name: ClassVar[str] = "quadratic"
+    why: ClassVar[str] = "the objective is quadratic and weighted by its Hessian"
     star_convex: ClassVar[bool] = True
 
     def __init__(self, engine: Engine) -> None:
@@ -174,6 +178,13 @@ class QuadraticShape(Shape):
         """Return m minus the smallest q at which the region is certainly bounded."""
         return max(0, self.engine.m - (self.free.most + 1))
 
+    def lines_of_print(self) -> list[tuple[str, str]]:
+        """Return up to which level the region is bounded, if that is cheap to know."""
+        if self.sets.form.C.shape[1] > _FEW:
+            return [("bounded", "region.bounded(level) says whether the region is")]
+        rank, m = self.largest_bounded_rank(), self.engine.m
+        return [("bounded", f"up to level {level_in_print(rank / m)}" if rank else "at no level")]
+
     def bounded(self, level: Level) -> Boundedness:
         """Return the verdict by counting sets that share free directions."""
         verdict, fact = self._verdict(level)
@@ -197,5 +208,5 @@ class QuadraticShape(Shape):
     def _remedies(self, *, held: bool = False) -> tuple[Remedy, ...]:
         """Return what makes bounds finite in general."""
         rank = self.largest_bounded_rank()
-        lower = (lower_level(rank / self.engine.m),) if rank > 0 else ()
+        lower = (lower_level(rank / self.engine.m, self.engine.m),) if rank > 0 else ()
         return (*lower, *(() if held else (NORM_BOUND,)), FEWER_FEATURES)

@@ -56,6 +56,7 @@ class QuantileShape(LineShape):
     """Regions of `QuantileRegressor`, for a model of features."""
 
     name: ClassVar[str] = "quantiles"
+    why: ClassVar[str] = "the statistics depend on the signs of residuals alone"
 
     @property
     def _design(self) -> Design:

@@ -66,6 +66,7 @@ class Shape(ABC):
     """What is known of a region beyond membership."""
 
     name: ClassVar[str]
+    why: ClassVar[str]
     star_convex: ClassVar[bool] = False
 
     def __init__(self, engine: Engine) -> None:
@@ -156,7 +157,7 @@ class Shape(ABC):
         if (design := self.engine.objective.design) is None:
             raise self.not_available("a norm bound")
         ball = design.ball()
-        norm = float(np.sqrt((ball.nu * (ball.forward @ self.estimate) ** 2).sum()))
+        norm = ball.norm(self.estimate)
         if norm > bound:
             raise NotAvailable(
                 f"the search starts at the estimate, whose norm {norm:.6g} is above the norm bound "
@@ -183,6 +184,13 @@ class Shape(ABC):
     def norm_lower_bound(self, level: Level) -> float:
         """Return a lower bound of the norm of every member."""
         raise self.not_available("norm_lower_bound")
+
+    def lines_of_print(self) -> list[tuple[str, str]]:
+        """Return what print(region) says of the shape: headings and sentences."""
+        return []
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.why}"
 
     def not_available(self, operation: str) -> NotAvailable:
         """Return the refusal of an operation that needs another shape."""

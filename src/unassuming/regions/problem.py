@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
 
@@ -12,16 +12,11 @@ from sklearn.pipeline import Pipeline
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, IntArray
+from unassuming._words import shown
 from unassuming.cells.estimates import KeptCells
 from unassuming.inputs import Data
 from unassuming.noise import Labels, Noise
 from unassuming.objectives import Design, Objective
-from unassuming.regions._explain import Remedy
-
-IN_MEMORY = Remedy(
-    "build the region in memory: ua.confidence_region(estimator, X, y)", "--no-stream"
-)
-"""What to do if sums over the rows do not suffice."""
 
 _WITHOUT_ROWS = (
     "pass coefficient vectors, save the StreamingRegion, or build the region in memory with "
@@ -88,25 +83,13 @@ class Problem:
     def estimate(self) -> Array:
         """The minimiser, polished until its gradient is zero to rounding, shape (d,)."""
         estimate = self.objective.estimate()
-        if not np.isfinite(estimate).all():
-            raise ValueError(
-                "the estimate is beyond double precision: expected columns that are linearly "
-                "independent in rows of ordinary size, given rows in which several numbers exceed "
-                "all others. If these stand for missing values, mark them as missing or drop the "
-                "rows."
-            )
         estimate.setflags(write=False)
         return estimate
 
     @property
-    def weighting_name(self) -> str:
-        """The name of Ψ; empty if it is a matrix."""
-        return self.weighting if isinstance(self.weighting, str) else ""
-
-    @property
     def whitened(self) -> bool:
         """Whether Ψ = H^{-1/2}."""
-        return self.weighting_name == "hessian"
+        return isinstance(self.weighting, str) and self.weighting == "hessian"
 
     @property
     def classes(self) -> Array | None:
@@ -150,7 +133,7 @@ class Problem:
         if self.objective.endogenous:
             return "the right-hand side of the equation"
         return (
-            self.noise.target if self.objective.quantile is not None else "the noise-free function"
+            self.noise.target if self.objective.quantile is not None else "the regression function"
         )
 
     @property
@@ -169,8 +152,51 @@ class Problem:
 
     def design(self, operation: str) -> Design:
         """Return the features or the kernel, or refuse an operation that needs them."""
-        if self.objective.design is None:
+        if self.objective.design is not None:
+            return self.objective.design
+        if self.objective.initial:
             raise NotAvailable(
-                f"{operation} needs {self.objective.undesigned.format(objective=self.objective)}."
+                f"{operation} needs inputs that do not depend on the noise, and those of "
+                f"{self.objective} contain past outputs: use contains, test, crossings, reach, "
+                "sample or ua.plots.coefficients."
             )
-        return self.objective.design
+        raise NotAvailable(
+            f"{operation} needs a model with features or a kernel, and {self.objective} does not "
+            "declare any: use interval(functionals) and crossings, or derive the objective from "
+            "DesignedObjective."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """A split of the rows: one part chose the hyper-parameters, the other makes the region.
+
+    Attributes
+    ----------
+    tuning_rows, region_rows : integer arrays
+        Positions in the data as passed; they have no row in common.
+    best_params : dict
+        What the search chose on the tuning rows.
+    best_score : float
+        Its cross-validated score there.
+    seed : int
+        ``random_state=seed`` gives the same split and the same region again.
+    search : object
+        The fitted search; None in a region that was loaded from a file.
+
+    Examples
+    --------
+    >>> print(Tuning(np.arange(3), np.arange(3, 9), {"alpha": 0.1}, 0.75, seed=0))
+    alpha=0.1, chosen on 3 other rows
+    """
+
+    tuning_rows: IntArray = field(repr=False)
+    region_rows: IntArray = field(repr=False)
+    best_params: Mapping[str, Any]
+    best_score: float
+    seed: int
+    search: Any = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        chosen = ", ".join(f"{name}={shown(value)}" for name, value in self.best_params.items())
+        return f"{chosen or 'nothing'}, chosen on {len(self.tuning_rows)} other rows"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from sklearn.pipeline import Pipeline
 
 from unassuming._errors import levels_to_user
 from unassuming._numerics import factor
-from unassuming._typing import Array, IntArray
-from unassuming._words import with_plain_numbers
+from unassuming._typing import Array
+from unassuming._words import spoken, with_plain_numbers
 from unassuming.inputs import (
     Data,
     as_features,
@@ -39,7 +39,7 @@ from unassuming.inputs import (
     streams,
     transformed,
 )
-from unassuming.membership import RankEngine
+from unassuming.membership import Engine
 from unassuming.models import numbered_columns
 from unassuming.noise import (
     BlockSymmetric,
@@ -48,22 +48,16 @@ from unassuming.noise import (
     Perturbations,
     Quantile,
     is_group,
-    require_basis,
     restricted,
 )
-from unassuming.objectives import (
-    Objective,
-    Quadratic,
-    check_objective,
-    factory_for,
-)
-from unassuming.ranking import check_m, check_ties, draw_tie_order
-from unassuming.regions._describe import PUBLISHED_CLASSIFIER
-from unassuming.regions._outcomes import warn_of_two_values
-from unassuming.regions._problem import Problem
-from unassuming.regions._region import Region
-from unassuming.regions._sizes import require_representable
-from unassuming.regions._sources import builder_for
+from unassuming.objectives import Objective, check_objective, factory_for
+from unassuming.ranking import Order, check_m, check_ties
+from unassuming.regions.describe import PUBLISHED_CLASSIFIER
+from unassuming.regions.problem import Problem
+from unassuming.regions.region import Region
+
+_LABELS = 8
+"""Rows from which an outcome with two values looks like labels."""
 
 
 def confidence_region(
@@ -82,8 +76,8 @@ def confidence_region(
 ) -> Region:
     """Build the exact confidence regions of a model, for all levels 1 - q/m at once.
 
-    The region of level p contains the ideal coefficients, those that reproduce the noise-free
-    outputs at the inputs, with probability exactly p, for every sample size and every noise that
+    The region of level p contains the true coefficients, those that reproduce the regression
+    function at the inputs, with probability exactly p, for every sample size and every noise that
     satisfies the assumption. (A classifier with an assumption other than ``"labels"`` has no such
     guarantee: that is the published region of LS-SVC.) The guarantee is void if the inputs, the
     features, the weights or the hyper-parameters depend on the noise, or if the seed is chosen
@@ -165,7 +159,9 @@ def confidence_region(
     """
     if clusters is not None:
         noise = _of_clusters(clusters, noise)
-    build = builder_for(X, y, sample_weight) or build_region
+    build = build_region
+    if any(map(is_dask, (X, y, sample_weight))):
+        build = import_module("unassuming.streaming").build_from_dask
     return build(
         estimator,
         X,
@@ -190,6 +186,11 @@ def _of_clusters(clusters: Any, noise: Any) -> Noise:
     return BlockSymmetric(clusters)
 
 
+def is_dask(values: Any) -> bool:
+    """Whether this is a dask collection; dask is not imported."""
+    return hasattr(values, "__dask_graph__")
+
+
 def build_region(
     estimator: Any,
     X: Any,
@@ -202,12 +203,11 @@ def build_region(
     ties: str,
     classes: Any,
     seed: int,
-    drawn: tuple[Perturbations, IntArray] | None = None,
+    drawn: tuple[Any, Order] | None = None,
 ) -> Region:
     """Build a region with fresh transformations, or with those that another one has drawn."""
     transformers, model = split_pipeline(estimator)
-    factory = factory_for(model)
-    classify = is_label_model(model)
+    factory, classify = factory_for(model), is_label_model(model)
     if not classify:
         refuse_classes(classes, model)
     chosen = check_options(model, noise=noise, m=m, ties=ties)
@@ -230,61 +230,59 @@ def build_region(
     check_objective(objective, factory)
     _check_labels(chosen, objective, model, classify=classify)
     _check_quantile(chosen, objective, model)
-    if transformers is not None and objective.design is not None:
-        objective.design.computed = True
     if names is not None:
         objective.rename(names)
-
-    door = partial(_door, objective, data)
+    door = partial(_door, objective, data, computed=transformers is not None)
     if drawn is None and not data.rows.all():
         chosen = restricted(chosen, data.rows)
+    chosen.check_length(objective.n)
     objective = _in_basis(chosen, objective, data)
-    other = chosen.rotated()
-    rotation, row_noise = (None, chosen) if other is None else other
-    enumerated = isinstance(m, str) and m == "all"
-    if drawn is not None:
-        perturbations, tie_order = drawn
-    elif enumerated:
-        perturbations = Perturbations.enumerate(
-            chosen, objective.n, modulo_sign=objective.sign_blind
-        )
-    elif is_group(row_noise, check_m(m)):
-        leverage = partial(_leverage, objective, data, design, rotation)
-        perturbations = Perturbations.sign_group(
-            row_noise, leverage, check_m(m), modulo_sign=objective.sign_blind, n=objective.n
-        )
-        perturbations = replace(perturbations, noise=chosen)
-    else:
-        perturbations = Perturbations.sample(chosen, objective.n, check_m(m), transformation_stream)
-    if drawn is None:
-        tie_order = draw_tie_order(perturbations.m, ties, tie_stream)
     psi = objective.default_weighting if weighting is None else weighting
-    if isinstance(objective, Quadratic):
-        require_representable(objective, perturbations.noise)
+    if weighting is not None:
+        objective.score(psi)  # refuses what is not a weighting
     problem = Problem(
         estimator=with_plain_numbers(estimator),
         n=objective.n,
         objective=objective,
-        noise=perturbations.noise,
+        noise=chosen,
         weighting=psi,
         ties=ties,
-        enumerated=enumerated,
+        enumerated=isinstance(m, str),
         seed=seed,
         transform=_inputs(transformers, data, column_names(features), width),
         rows=data,
         transformers=transformers,
         door=door,
     )
-    # In another basis the transformations act on the rotated rows of the objective.
-    perturbations = replace(perturbations, noise=problem.row_noise)
-    whitened = problem.whitened
-    # To whiten many rows takes long, and intervals of one number do without.
-    later = whitened and isinstance(objective, Quadratic) and not objective.design.dual
-    score = partial(objective.score, psi) if later else objective.score(psi)
-    engine = RankEngine(objective, score, perturbations, tie_order, whitened=whitened)
+    if drawn is not None:
+        engine = partial(Engine, objective, problem.row_noise, *drawn, psi)
+    else:
+        engine = partial(_engine, problem, m, design, (transformation_stream, tie_stream))
     if drawn is None and not classify:
-        warn_of_two_values(data.y, objective.n, chosen)
-    return Region(problem, engine)
+        warn_of_two_values(data.y, problem.n, chosen)
+    region = Region(problem, engine)
+    if problem.enumerated or not is_group(problem.row_noise, check_m(m)):
+        _ = region.m  # draws now, and refuses groups that are too large
+    return region
+
+
+def _engine(
+    problem: Problem,
+    m: Any,
+    inputs: Array,
+    generators: tuple[np.random.Generator, np.random.Generator],
+) -> Engine:
+    """Draw or enumerate the transformations, or take the group that the inputs determine."""
+    o, noise, (stream, ties) = problem.objective, problem.row_noise, generators
+    if problem.enumerated:
+        found = Perturbations.enumerate(noise, o.n, modulo_sign=o.sign_blind)
+    elif is_group(noise, m):
+        leverage = _leverage(o, problem.data("leverages need"), inputs, problem.left_to_rotate[0])
+        found = Perturbations.sign_group(noise, leverage, m, modulo_sign=o.sign_blind)
+    else:
+        found = Perturbations.sample(noise, o.n, m, stream)
+    order = Order.draw(found.m, problem.ties, ties)
+    return Engine(o, noise, found.drawn, order, problem.weighting)
 
 
 def _leverage(objective: Objective, data: Data, inputs: Any, rotation: Array | None) -> Array:
@@ -293,34 +291,31 @@ def _leverage(objective: Objective, data: Data, inputs: Any, rotation: Array | N
     Those are [1, X] for kernels, and the exogenous columns where there are endogenous ones. Without
     any, as for time series, all rows have the same leverage.
     """
-    design = getattr(objective, "exogenous", objective.design)
-    unknown = design is not None and (design.kernel is None or design.kernel.precomputed)
-    if design is None or (design.dual and unknown):
+    design = objective.exogenous
+    if design is None or (design.dual and (design.kernel is None or design.kernel.precomputed)):
         return np.ones(objective.n)
     columns = design.matrix
     if design.dual:
         columns = np.column_stack([np.ones(len(inputs)), inputs])
-    if rotation is not None and objective.basis is None:
+    if rotation is not None:
         columns = rotation.T @ columns
     intercept = bool((columns[:, 0] == 1).all())
     w = np.ones(objective.n) if data.weight is None else data.weight
     return np.asarray((factor(columns, w, intercept=intercept).Q ** 2).sum(axis=1))
 
 
-def _door(objective: Objective, data: Data) -> str:
+def _door(objective: Objective, data: Data, *, computed: bool) -> str:
     """Return why the features or the penalty are not ordinary; nothing if they are."""
-    design, lam = objective.design, getattr(objective, "lam", 0.0)
+    design, penalty = objective.design, objective.penalty
     if design is None:
         return ""
     w = np.ones(objective.n) if data.weight is None else data.weight
-    if not design.dual:
-        columns, penalty = design.matrix, lam * objective.n
-        options = {
-            "intercept": design.intercept,
-            "computed": design.computed or bool(design.rounding),
-        }
-        return features_door(columns, w, penalty, objective.names, **options)
-    return kernel_door(design.gram(), w, lam * objective.n) if hasattr(objective, "lam") else ""
+    if design.dual:
+        smooth = penalty is not None and not penalty.kinked
+        return kernel_door(design.K, w, penalty.alpha) if smooth else ""
+    ridge = 0.0 if penalty is None else float(penalty.P[-1, -1])
+    options = {"intercept": design.intercept, "computed": computed}
+    return features_door(design.matrix, w, ridge, objective.names, **options)
 
 
 def _features(
@@ -439,15 +434,13 @@ def _in_basis(noise: Noise, objective: Objective, data: Data) -> Objective:
     other = noise.rotated()
     if other is None:
         return objective
-    Q, _ = other
-    require_basis(Q, objective.n)
     if data.weight is not None and (data.weight != data.weight[0]).any():
         raise ValueError(
             "sample_weight varies, and noise in another basis mixes the rows: expected equal "
             f"weights, given weights from {data.weight.min():g} to {data.weight.max():g}. Leave "
             "out sample_weight, or describe the noise without a basis."
         )
-    turned = objective.in_basis(Q)
+    turned = objective.in_basis(other[0])
     return objective if turned is None else turned
 
 
@@ -470,3 +463,19 @@ def _feature_names(transformers: Pipeline | None, features: Any) -> list[Any] | 
         except (AttributeError, ValueError):  # a transformer without names
             return None
     return None if names is None else list(names)
+
+
+def warn_of_two_values(y: Array, n: int, noise: Noise) -> None:
+    """Warn if the outcome of a regression has two values: given the inputs it is not symmetric."""
+    values = np.unique(y)
+    if len(values) != 2 or n < _LABELS:
+        return
+    assumed = "symmetric about zero" if noise.rowwise else "distributed as assumed"
+    warnings.warn(
+        f"y has only two values, {spoken(values[0])} and {spoken(values[1])}: the residuals of "
+        f"such an outcome are not {assumed}, so the coverage is not exact. Regions of labels are "
+        "exact: use RidgeClassifier, LogisticRegression or ua.LSSVC (--model logistic or ls-svc on "
+        "the command line).",
+        UserWarning,
+        stacklevel=levels_to_user(),
+    )

@@ -9,16 +9,15 @@ from typing import final
 
 import numpy as np
 
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming._words import shown, spoken
 from unassuming.inputs import frozen_steps
-from unassuming.noise import Labels, is_group
-from unassuming.objectives import Objective
+from unassuming.membership import FITTED, Candidates
+from unassuming.noise import is_group
+from unassuming.objectives import State
 from unassuming.ranking import level_in_print
-from unassuming.regions._problem import Problem
-
-_SHOWN = 6
-"""Coefficients of a direction that are listed."""
+from unassuming.regions.problem import Problem
 
 PUBLISHED_CLASSIFIER = (
     "The published region of LS-SVC assumes that the slacks are symmetric given the inputs. With "
@@ -35,6 +34,40 @@ PARTLY_FITTED = (
     "p-value is not a valid test."
 )
 ONE_AT_A_TIME = " To test some coefficients whatever the others are: hypothesis({functional})."
+
+_FEW = 1
+"""Entries in which a candidate may differ from the estimate, of few coefficients, to be a case."""
+
+
+def caveat_of(problem: Problem, found: Candidates, at: State, rank: int, m: int) -> str:
+    """Return what the test of one candidate has to say besides its p-value."""
+    said, f, function = [], at.f[0], isinstance(found.known, State)
+    within = bool(((f >= 0) & (f <= 1)).all())
+    if function and 10 * rank > 9 * m and within and problem.noise.labels and not found.caveat:
+        said.append(PROBABILITIES)
+    if not problem.row_noise.admits(at.r, at.f)[0]:
+        said.append(not_admitted(f))
+    said.append(found.caveat or ("" if function else _about_estimate(problem, at.a[0])))
+    return " ".join(filter(None, said))
+
+
+def _about_estimate(problem: Problem, given: Array) -> str:
+    """Say if the candidate repeats the estimate, or changes a few entries of it."""
+    try:
+        estimate = problem.estimate
+    except (NotAvailable, ValueError):  # the minimum is not declared, or there is none
+        return ""
+    taken = (estimate != 0) & (np.abs(given - estimate) <= 1e-9 * np.abs(estimate))
+    names = zip(problem.objective.names, taken, strict=True)
+    other = [repr(name) for name, same in names if not same]
+    if not other or np.array_equal(given, estimate):
+        return FITTED
+    if len(other) >= len(given) or len(other) > max(_FEW, len(given) // 2):
+        return ""
+    design = problem.objective.design
+    features = design is not None and not design.dual and problem.classes is None
+    listed = other[0] if len(other) == 1 else f"[{', '.join(other)}]"
+    return PARTLY_FITTED + (ONE_AT_A_TIME.format(functional=listed) if features else "")
 
 
 def not_admitted(values: Array) -> str:
@@ -102,42 +135,69 @@ class Description:
 def assumptions(problem: Problem) -> tuple[str, ...]:
     """Say what the level of a region rests on."""
     o, noise = problem.objective, problem.noise
-    said = [
-        noise.assumption,
-        f"{o.independent} do not depend on the noise",
-    ]
-    said += o.assumed
+    independent = "inputs, features, weights, hyper-parameters and seed"
+    if o.endogenous:
+        independent = "instruments, controls, weights, hyper-parameters and seed"
+    elif o.initial:
+        independent = "input, initial values, orders and seed"
+    said = [noise.assumption, f"{independent} do not depend on the noise"]
     frozen = frozen_steps(problem.estimator)
     said += [f"the frozen step {step!r} was fitted on other rows" for step in frozen]
-    if o.equation:
-        said.append(o.equation)
+    if o.initial:
+        said += [
+            "the outputs follow the recursion of the model, and the noise enters it as the last "
+            "term",
+            "the input, if there is one, does not react to the output (no feedback)",
+        ]
+    elif o.endogenous:
+        said.append(
+            "y minus the noise is a linear function of the controls and the endogenous columns: "
+            "the instruments act on y through these alone"
+        )
     elif o.design is not None and not o.design.spans_everything:
         what = "kernel at the inputs" if o.design.dual else f"{o.d} features"
-        one = "E[y|x] lies" if isinstance(noise, Labels) else "the noise-free outputs lie"
-        lie = f"{o.spanned} lie" if o.spanned else one
-        said.append(f"{lie} in the span of the {what}")
+        said.append(f"{_spanned(problem)} in the span of the {what}")
     return tuple(said)
+
+
+def _spanned(problem: Problem) -> str:
+    """Say what the features have to span."""
+    if problem.objective.quantile is not None:
+        return "the conditional quantiles of y lie"
+    if problem.objective.labels_only:
+        return "the log-odds of P(y = 1 | x) lie"
+    return "E[y|x] lies" if problem.noise.labels else "the values of the regression function lie"
+
+
+def _covered(problem: Problem) -> str:
+    """Name the coefficients that a region covers."""
+    if problem.objective.initial:
+        return "the coefficients of the system that produced the outputs"
+    if problem.objective.endogenous:
+        return (
+            "the coefficients of the equation, those for which y minus its right-hand side is the "
+            "noise"
+        )
+    return f"the true coefficients, those that give {problem.noise.target} at the inputs"
 
 
 def describe(problem: Problem, m: int) -> Description:
     """Say what a region covers, how surely, and under which assumptions."""
-    noise, classes = problem.noise, problem.classes
-    initial = problem.objective.initial
-    after = f" after {initial} initial one{'s' * (initial > 1)}" if initial else ""
-    d = problem.objective.d
-    lines = [("data", f"n = {problem.n} rows{after}, d = {d} coefficient{'s' * (d != 1)}")]
+    o, classes = problem.objective, problem.classes
+    after = f" after {o.initial} initial one{'s' * (o.initial > 1)}" if o.initial else ""
+    lines = [("data", f"n = {problem.n} rows{after}, d = {o.d} coefficient{'s' * (o.d != 1)}")]
     if classes is not None:
         lines.append(("labels", f"y = +1 is {spoken(classes[1])}, y = -1 is {spoken(classes[0])}"))
     first, *others = assumptions(problem)
     lines += [("assumes", first), *(("", other) for other in others)]
     surely = "exactly" if problem.ties == "random" else "at least"
-    ideal = f"the ideal coefficients, those that give {noise.target} at the inputs"
     covers = (
-        f"{problem.objective.ideal or ideal}, with probability {surely} 1 - q/{m} for q = 1, ..., "
-        f"{m - 1} (levels {level_in_print(1 / m)} to {level_in_print(1 - 1 / m)})"
+        f"{_covered(problem)}, with probability {surely} 1 - q/{m} for q = 1, ..., {m - 1} (levels "
+        f"{level_in_print(1 / m)} to {level_in_print(1 - 1 / m)})"
     )
-    if problem.objective.atoms:
-        covers += f", or at least that if the noise has atoms at {problem.objective.atoms}"
+    loss = o.loss
+    if loss is not None and loss.jumps and o.quantile is None:
+        covers += f", or at least that if the noise has atoms at ±{max(loss.knots):g}"
     psi = problem.weighting
     lines += [
         ("covers", covers if problem.guaranteed else PUBLISHED_CLASSIFIER),
@@ -154,21 +214,3 @@ def _transformations(problem: Problem, m: int) -> tuple[str, str]:
         what = f"the {m - 1} sign changes of a group of {m}, the same for every seed"
     heading = "listed" if problem.enumerated else "drawn"
     return heading, f"{what}; seed {problem.seed}, ties {problem.ties}"
-
-
-def direction_in_words(v: Array, objective: Objective) -> str:
-    """Name a direction in the coefficients."""
-    moved = np.flatnonzero(v)
-    if len(moved) == 1:
-        return f"the coefficient {objective.names[moved[0]]} alone"
-    if objective.design is not None:
-        phi = objective.design.matrix
-        fitted, size = phi @ v, np.abs(phi) @ np.abs(v)
-        moves = np.flatnonzero(np.abs(fitted) > 1e-6 * np.abs(fitted).max())
-        if (np.abs(fitted) <= 1e-9 * size).all():
-            return "coefficients that change no fitted value"
-        if len(moves) == 1:
-            return f"the fitted value of row {moves[0]} (counted from zero) alone"
-    if len(v) <= _SHOWN:
-        return f"the direction [{', '.join(f'{x:.3g}' for x in v)}]"
-    return "a direction in which all coefficients change"
