@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTransformer
 
 import unassuming as ua
-from unassuming.regions._results import Band, Status
+from unassuming.regions import Band, Status
 
 
 def data(seed=0, n=40, d=2):

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 import unassuming as ua
-from unassuming.regions._results import Status
+from unassuming.regions import Status
 
 
 def ball(rng, size, d, radius):

@@ -13,8 +13,6 @@ from sklearn.preprocessing import OneHotEncoder
 
 import unassuming as ua
 from unassuming.regions import IntervalUnion, Status
-from unassuming.regions.single.hypotheses import best_cells
-from unassuming.regions.single.instruments import Instruments
 
 SEEDS = range(100)
 
@@ -120,23 +118,6 @@ def test_a_stronger_instrument_narrows_and_a_wrong_value_is_rejected():
     assert region.hypothesis("x", truth[-1] + 0.5).pvalue < 0.01
     assert region.hypothesis("x", truth[-1]).pvalue > 0.05
     assert not region.contains(truth + np.array([0, 0, 0.5]))
-
-
-def test_the_division_sees_neither_the_outputs_nor_the_endogenous_column():
-    X, y, _ = data(k=2)
-    rng = np.random.default_rng(1)
-    tables = [(X, y), (X.assign(x=rng.normal(size=60)), rng.normal(size=60))]
-    cells = []
-    for table, outputs in tables:
-        for instruments in (["w0"], ["w0", "w1"]):
-            model = ua.InstrumentalRegression(endogenous="x", instruments=instruments)
-            region = ua.confidence_region(model, table, outputs)
-            found = Instruments(region.problem)
-            D = found.objective.exogenous.matrix.shape[1]
-            h = np.eye(D)[D - len(instruments) :]
-            cells.append(best_cells(found.evidence.signed, h, 0.95, None).places)
-    np.testing.assert_array_equal(cells[0], cells[2])
-    np.testing.assert_array_equal(cells[1], cells[3])
 
 
 # --- geometry ----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 
 import unassuming as ua
 from oracles import sets_of
-from unassuming.regions._results import Interval, Status
+from unassuming.regions import Interval, Status
 
 pytestmark = pytest.mark.slow_but_first
 M = 10

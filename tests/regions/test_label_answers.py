@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import unassuming as ua
-from unassuming.regions._results import Status
+from unassuming.regions import Status
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1, 1, size=(60, 1))

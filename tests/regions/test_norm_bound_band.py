@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 import unassuming as ua
 from oracles import sets_of
 from speed import slow_but
-from unassuming.regions._results import Status
+from unassuming.regions import Status
 
 M = 10
 LEVELS = [q / M for q in range(1, M)]

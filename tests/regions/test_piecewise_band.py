@@ -9,7 +9,7 @@ from sklearn.svm import SVR
 
 import unassuming as ua
 from speed import slow_but
-from unassuming.regions._results import Status
+from unassuming.regions import Status
 
 M = 20
 KERNEL = {"kernel": "rbf", "gamma": 0.5}
@@ -149,8 +149,7 @@ def test_a_nearly_singular_kernel_bounds_no_single_coefficient():
 @pytest.mark.parametrize(
     ("name", "unit"), [("kernel LASSO", 1e-9), ("kernel ridge, identity", 1e9)]
 )
-def test_units_do_not_matter(name, unit, monkeypatch):
-    monkeypatch.setattr("unassuming.regions.search._line_search._EXACT_SEARCH", (8, 4, 3))
+def test_units_do_not_matter(name, unit):
     _, _, options = CASES[name]
     models = {
         "kernel LASSO": lambda u: ua.KernelLasso(alpha=u, **KERNEL),
@@ -296,10 +295,8 @@ def test_a_ball_that_no_member_reaches_leaves_nothing():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in CASES if name != "kernel Huber"])
-def test_inner_bounds_are_attained_inside_the_outer_ones(name, monkeypatch):
+def test_inner_bounds_are_attained_inside_the_outer_ones(name):
     """Whatever the search finds: it is a short one here."""
-    monkeypatch.setattr("unassuming.regions.search._line_search._EXACT_SEARCH", (4, 2, 2))
-    monkeypatch.setattr("unassuming.regions.search._line_search._GRID_SEARCH", (2, 1, 1))
     estimator, data, options = CASES[name]
     region = build(estimator, data(), **options)
     bound, X = 2 * norm(region, region.estimate), inputs(region)[::10]

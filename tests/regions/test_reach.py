@@ -368,15 +368,6 @@ def test_one_direction_gives_a_number(plain):
     np.testing.assert_array_equal(plain.reach([[1.0, 0.0, 0.0]], level=0.9), [t])
 
 
-def test_batches_of_directions_change_nothing(plain, monkeypatch):
-    from unassuming.geometry.quadratic import _residual_products as _complement
-
-    U = np.random.default_rng(1).normal(size=(7, 3))
-    whole = plain.reach(U, level=None)
-    monkeypatch.setattr(_complement, "_BATCH_BYTES", 1)
-    np.testing.assert_allclose(plain.reach(U, level=None), whole, rtol=1e-12)
-
-
 def test_directions_that_no_fitted_value_sees_never_end():
     X, y, rng = data(12, 2, 8)
     X = np.round(8 * X) / 8  # the sum of two columns has no rounding
