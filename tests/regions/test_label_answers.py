@@ -61,15 +61,6 @@ def test_warnings_name_the_line_of_the_user():
         assert [warning.filename for warning in caught] == [__file__]
 
 
-@pytest.mark.slow
-def test_missing_labels_are_named():
-    y = Y.astype(object)
-    y[3] = None
-    for fit in (ua.ConfidenceClassifier().fit, lambda *data: region_of(RidgeClassifier(), data[1])):
-        with pytest.raises(ValueError, match="given None at position 3"):
-            fit(X, y)
-
-
 # --- candidates -----------------------------------------------------------------------------------
 
 
