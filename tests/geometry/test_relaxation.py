@@ -5,7 +5,7 @@ import pytest
 from sklearn.svm import SVR
 
 from recorded import problems
-from second.engines import asked, count, engine_of, quadratic_sets, rows_at
+from engines import asked, count, engine_of, quadratic_sets, rows_at
 from unassuming.geometry.piecewise.model import Model
 from unassuming.geometry.piecewise.relaxation import Relaxation
 from unassuming.geometry.quadratic import qth_largest

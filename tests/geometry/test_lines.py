@@ -7,8 +7,8 @@ from sklearn.svm import SVR, LinearSVR
 
 import unassuming as ua
 from recorded import problems
-from second.engines import asked, count, engine_of
-from second.scans import assert_flips
+from engines import asked, count, engine_of
+from scans import assert_flips
 from unassuming import noise as noises
 from unassuming.geometry.choose import lines_of
 from unassuming.geometry.grid_lines import GridLines
