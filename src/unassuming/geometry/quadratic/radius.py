@@ -15,7 +15,7 @@ def radii(sets: QuadraticSets) -> Array:
     found = np.empty(sets.form.count)
     for which, spectra in sets.spectra():
         found[which] = farthest(spectra)
-    return sets.settled(found, sets.still, 0.0)
+    return sets.settled(found, sets.still, -np.inf)
 
 
 def farthest(spectra: Spectra) -> Array:
