@@ -286,7 +286,7 @@ def test_what_needs_fixed_inputs_is_refused_with_the_reason():
     for function in (lambda u: u, lambda X: X[:, 0]):  # refused before it is called
         with pytest.raises(ua.NotAvailable, match="cannot be a function"):
             region.test(function)
-    with pytest.raises(ValueError, match="Pass one number for each coefficient"):
+    with pytest.raises(ValueError, match="expected 2 coefficients"):
         region.test([1.0, 2.0, 3.0])
     u, y, _ = ua.datasets.arx(n=30, random_state=0)
     with pytest.raises(ValueError, match=r"given ARX\. Leave out `noise`"):

@@ -338,7 +338,7 @@ def test_the_intercept_is_free_under_permutations_whatever_the_bound():
         np.testing.assert_array_equal(np.isinf(slopes.upper), [True, False, False])
         band = region.band(features()[0], norm_bound=2.0, method="joint", level=0.9)
         assert np.isinf([band.lower, band.upper]).all()
-        assert band.status is Status.UNBOUNDED
+        assert band.status in (Status.UNBOUNDED, Status.NO_OUTER_BOUND)
 
 
 def test_with_all_coefficients_at_the_box_svr_takes_any_bias():

@@ -20,7 +20,7 @@ def made(seed, *, n=40, tau=0.5, alpha=0.0, m=20, columns=1, **options):
 def vertices(region):
     """All points at which d of the data hyperplanes, or faces a_j = 0, meet."""
     phi, y, d = region.objective.design.matrix, region.objective.y, region.objective.d
-    held = np.flatnonzero(region.objective.penalty > 0)
+    held = np.flatnonzero(region.objective.penalty.l1 > 0)
     rows = np.vstack([phi, np.eye(d)[held]])
     values = np.r_[y, np.zeros(len(held))]
     found = []

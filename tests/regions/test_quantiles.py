@@ -12,8 +12,8 @@ from sklearn.linear_model import LinearRegression, QuantileRegressor
 from statsmodels.regression.quantile_regression import QuantReg
 
 import unassuming as ua
-from unassuming.membership import RankEngine
-from unassuming.noise import Perturbations
+from unassuming.membership import Engine
+from unassuming.ranking import Order
 
 TAUS = (0.1, 0.5, 0.9)
 
@@ -43,7 +43,7 @@ def band_of(runs, level):
 def plain_statistics(region, a):
     """Z_0, ..., Z_{m-1} from the formula, with free indicators where a residual is zero."""
     phi, y = region.objective.design.matrix, region.objective.y
-    tau, penalty = region.noise.tau, region.objective.penalty
+    tau, penalty = region.noise.tau, region.objective.penalty.l1
     w, v = np.linalg.eigh(phi.T @ phi)
     psi = v @ np.diag(w**-0.5) @ v.T
     r = y - phi @ a
@@ -111,11 +111,8 @@ def comparisons(phi, truth, tau, alpha):
     for observed in below:
         y = phi @ truth + np.where(observed, -1.0, 1.0)
         objective = ua.objectives.from_quantile_regressor(model, phi, y, None)
-        drawn = Perturbations(noise, below, n, m)
         less, not_more = (
-            RankEngine(objective, objective.score("hessian"), drawn, order, whitened=True)
-            .before(truth[None, :])[0]
-            .astype(int)
+            Engine(objective, noise, below, Order(order)).before(truth[None])[0].astype(int)
             for order in (first, last)
         )
         rows.append(less + not_more)  # 0: after, 1: tied, 2: before
@@ -230,7 +227,7 @@ def test_the_other_quantile_is_rejected():
 def loss(region, a):
     r = region.objective.residuals(a)
     tau = region.noise.tau
-    return np.where(r < 0, (tau - 1) * r, tau * r).sum() + region.objective.penalty @ np.abs(a)
+    return np.where(r < 0, (tau - 1) * r, tau * r).sum() + region.objective.penalty.l1 @ np.abs(a)
 
 
 @pytest.mark.parametrize("tau", TAUS)

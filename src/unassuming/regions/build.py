@@ -470,7 +470,8 @@ def warn_of_two_values(y: Array, n: int, noise: Noise) -> None:
     values = np.unique(y)
     if len(values) != 2 or n < _LABELS:
         return
-    assumed = "symmetric about zero" if noise.rowwise else "distributed as assumed"
+    symmetric = "symmetric about zero" in noise.assumption
+    assumed = "symmetric about zero" if symmetric else "distributed as assumed"
     warnings.warn(
         f"y has only two values, {spoken(values[0])} and {spoken(values[1])}: the residuals of "
         f"such an outcome are not {assumed}, so the coverage is not exact. Regions of labels are "

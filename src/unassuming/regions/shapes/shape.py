@@ -117,7 +117,14 @@ class Shape(ABC):
             )
         members: Members = partial(self._members, level.q)
         if norm_bound is not None:
-            members = confined(members, self._ball(norm_bound), norm_bound)
+            ball, ones = self._ball(norm_bound), np.ones((1, self.engine.objective.n))
+            moved = self.engine.noise.apply(self.engine.drawn, ones, 0 * ones)
+            if not ball.nu.all() and (moved == 1).all():
+                raise NotAvailable(
+                    "sampling needs a bounded region, and neither the data nor a norm bound limit "
+                    f"the intercept: no transformation of {self.engine.noise!r} sees a shift."
+                )
+            members = confined(members, ball, norm_bound)
         steps = (1 + self.star_convex) * len(self.axes) if thinning is None else thinning
         accept = partial(self.accepts, level=level)
         return hit_and_run(self.start, self.axes, members, accept, size, rng, steps)
