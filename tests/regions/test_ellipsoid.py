@@ -133,34 +133,6 @@ def test_radii_are_those_of_the_semidefinite_programme(build, d, noise, options)
     np.testing.assert_allclose(radii[finite], expected[finite], rtol=1e-5)
 
 
-def test_hard_case_from_data():
-    # Orthogonal columns, one of which no transformation but those of its own rows can tilt: the
-    # linear term has no component along the smallest eigenvalue.
-    n = 8
-    Phi = np.zeros((n, 2))
-    Phi[:4, 0], Phi[4:, 1] = 1.0, [1.0, 1.0, 1.0, -1.0]
-    y = np.array([1.0, 1.0, 1.0, 1.0, 2.0, -1.0, 0.5, 3.0])  # fitted exactly by the first column
-    region = ua.confidence_region(
-        LinearRegression(fit_intercept=False), Phi, y, m=30, random_state=0
-    )
-    hard = 0
-    plain = (Phi, y, np.ones(n), 0.0, np.zeros((2, 2)))
-    expected = []
-    for A, b, c in paper_sets(*plain, transformations(region)):
-        values, vectors = np.linalg.eigh(A)
-        hard += values[0] > 1e-9 and abs(vectors[:, 0] @ b) < 1e-12 and abs(b).max() > 0.01
-        expected.append(programme(A, b, c) if values[0] > 1e-9 else np.inf if c < -1e-12 else None)
-    assert hard > 0
-    radii = all_radii(region)
-    certain = np.array([e for e in expected if e is not None])
-    unsure = len(expected) - len(certain)  # identical ties: everything or nothing
-    won = int(np.isposinf(radii).sum() - np.isinf(certain).sum())
-    assert 0 <= won <= unsure
-    np.testing.assert_allclose(
-        radii[np.isfinite(radii)], np.sort(certain[np.isfinite(certain)])[::-1], rtol=1e-6
-    )
-
-
 # --- the region lies inside -----------------------------------------------------------------------
 
 REGIONS = {
@@ -228,24 +200,6 @@ def test_matrix_and_center_are_the_plain_formulas(weighted):
     np.testing.assert_allclose(ellipsoid.matrix, H, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(ellipsoid.center, fit, rtol=1e-9)
     assert 0 < ellipsoid.squared_radius < np.inf
-
-
-def test_contains_is_the_quadratic_form(weighted):
-    ellipsoid, H, fit = weighted
-    u = np.random.default_rng(0).normal(size=(50, 3))
-    t = np.sqrt(ellipsoid.squared_radius / np.einsum("nj,jk,nk->n", u, H, u))[:, None]
-    assert ellipsoid.contains(fit + (1 - 1e-9) * t * u).all()
-    assert not ellipsoid.contains(fit + (1 + 1e-9) * t * u).any()
-    assert ellipsoid.contains(ellipsoid.center) is True
-
-
-def test_axes_are_conjugate_half_axes_longest_first(weighted):
-    ellipsoid, H, _ = weighted
-    axes = ellipsoid.axes()
-    np.testing.assert_allclose(axes @ H @ axes.T, ellipsoid.squared_radius * np.eye(3), atol=1e-9)
-    lengths = np.linalg.norm(axes, axis=1)
-    np.testing.assert_allclose(axes @ axes.T, np.diag(lengths**2), atol=1e-9)
-    assert (np.diff(lengths) < 0).all()
 
 
 def test_project_is_the_plain_formula(weighted):

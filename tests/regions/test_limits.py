@@ -8,7 +8,6 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
 
-import oracles
 import unassuming as ua
 
 NOISES = ["symmetric", "exchangeable", "symmetric-exchangeable", "spherical"]
@@ -37,16 +36,6 @@ def assert_same_ranks(one, other, a, b=None):
 
 
 # --- large thresholds ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("noise", NOISES)
-def test_kernel_huber_with_a_huge_threshold_is_kernel_ridge(noise):
-    huber = build(ua.KernelHuber(0.7, delta=1e9, kernel="rbf"), noise=noise)
-    ridge = build(KernelRidge(alpha=0.7, kernel="rbf"), noise=noise)
-    a = candidates(ridge, 1.0)
-    assert_same_ranks(huber, ridge, a)
-    np.testing.assert_allclose(huber.statistics(a), ridge.statistics(a), rtol=1e-12, atol=1e-12)
-    assert huber.estimate == pytest.approx(ridge.estimate, rel=1e-8)
 
 
 @pytest.mark.parametrize("noise", ["symmetric", "exchangeable"])
@@ -123,59 +112,7 @@ def test_ridge_classifier_is_linear_ls_svc_with_alpha_one_over_two_C(noise, C):
     assert ridge.estimate == pytest.approx(svc.estimate, rel=1e-8)
 
 
-# --- weights ---------------------------------------------------------------------------------
-
-
-def test_weighted_kernel_ridge_is_the_plain_one_on_the_scaled_problem_for_signs():
-    w = RNG.uniform(0.2, 3.0, size=N)
-    root = np.sqrt(w)
-    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
-    precomputed = KernelRidge(alpha=0.7, kernel="precomputed")
-    weighted = build(precomputed, K, Y, sample_weight=w)
-    plain = build(precomputed, root[:, None] * K * root, root * Y)
-    scaled = candidates(plain, 1.0)  # ã, with a = W^½ ã
-    assert_same_ranks(weighted, plain, root * scaled, scaled)
-    assert weighted.estimate == pytest.approx(root * plain.estimate, rel=1e-8)
-
-
-@pytest.mark.parametrize("estimator", [Ridge(alpha=0.6), KernelRidge(alpha=0.6, kernel="rbf")])
-def test_a_constant_weight_is_a_smaller_penalty(estimator):
-    lighter = type(estimator)(**{**estimator.get_params(), "alpha": 0.2})
-    weighted = build(estimator, sample_weight=np.full(N, 3.0))
-    plain = build(lighter)
-    a = candidates(plain, 0.8)
-    assert_same_ranks(weighted, plain, a)
-    np.testing.assert_allclose(
-        weighted.statistics(a), 3 * plain.statistics(a), rtol=1e-9, atol=1e-12
-    )
-
-
 # --- the smallest problems -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("noise", NOISES)
-def test_one_feature_compares_absolute_sums(noise):
-    x = X[:, :1]
-    region = build(LinearRegression(fit_intercept=False), x, noise=noise)
-    a = candidates(region, 1.0)
-
-    def plain(slope):
-        r = Y - slope * x[:, 0]
-        sums = [sum(x[:, 0] * v) ** 2 for v in [r, *region.perturbations.apply(r)]]
-        return oracles.rank(sums, region.tie_order)
-
-    ranks = region.rank(a).tolist()
-    assert ranks == [plain(float(slope[0])) for slope in a]
-    assert len(set(ranks)) > 8
-
-
-@pytest.mark.parametrize("estimator", [LinearRegression(fit_intercept=False), Ridge(0.1)], ids=str)
-def test_two_rows_are_enough(estimator):
-    x, y = np.array([[1.0], [3.0]]), np.array([0.5, 2.0])
-    region = build(estimator, x, y, m="all")
-    assert region.m == (2 if isinstance(estimator, LinearRegression) else 4)
-    assert region.rank(region.estimate) == 1
-    assert region.contains(region.estimate, 0.5)
 
 
 def test_two_rows_and_one_feature_by_hand():

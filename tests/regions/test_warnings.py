@@ -1,4 +1,4 @@
-"""An outcome with two values in a regression: one warning a region, and no other change."""
+"""One warning a region: two values in a regression, a classifier without fresh labels."""
 
 import warnings
 
@@ -97,8 +97,6 @@ def test_estimators_warn_once():
     assert warned(lambda: ua.tuned_region(search, X, Y, random_state=0)) == [SAID]
 
 
-# --- streams ---------------------------------------------------------------------------------
-
 ORDER = np.argsort(Y, kind="stable")
 ONES = int(Y.sum())
 
@@ -121,3 +119,29 @@ def test_a_stream_warns_when_it_makes_a_region(tmp_path):
     assert warned(lambda: one.merge(other)) == []
     assert warned(one.region) == [SAID]
     assert warned(lambda: one.partial_fit(X[:1], [0.5]).region()) == []
+
+
+TABLE = RNG.normal(size=(15, 2))
+OUTPUTS = TABLE @ [1.0, -1.0] + RNG.laplace(size=15)
+LABELS = np.where(OUTPUTS > 0, 1, -1)
+
+
+def words(region):
+    """Return the text as one line, so that line breaks do not matter."""
+    return " ".join(str(region).split())
+
+
+@pytest.mark.parametrize("noise", ["symmetric", "exchangeable"])
+@pytest.mark.parametrize("model", [RidgeClassifier(), ua.LSSVC(C=0.1)], ids=repr)
+def test_classifiers_without_label_noise_warn_once_and_promise_nothing(model, noise):
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        region = ua.confidence_region(model, TABLE, LABELS, noise=noise, random_state=0)
+        text = words(region)
+        region.rank(region.estimate)
+    assert len(heard) == 1
+    assert heard[0].filename == __file__  # the line of the caller
+    assert "no coverage guarantee" in str(heard[0].message)
+    assert "The assumption 'labels' is exact" in str(heard[0].message)
+    assert "no coverage guarantee" in text
+    assert "with probability" not in text
