@@ -125,20 +125,6 @@ def test_a_function_is_ranked_as_its_coefficients_are(penalty):
     assert region.rank(f) == region.rank(f.coefficients)
 
 
-def test_fitted_values_never_leave_the_unit_interval():
-    X, y, f = data()
-    region = region_of(model(), X, y)
-    large = 10.0 ** np.arange(8)[:, None] * f.coefficients
-    assert (np.abs(region.objective.fitted(large)) <= 1).all()
-
-
-def test_a_function_beyond_one_is_in_no_region():
-    X, y, f = data()
-    result = region_of(model(), X, y).test(lambda X: 1.5 * f(X))
-    assert result.rank == 40
-    assert "outside [-1, 1], and lies in no region" in str(result)
-
-
 @pytest.mark.parametrize("penalty", ["l2", "none"])
 def test_a_fitted_logistic_regression_is_recognised_by_its_coefficients(penalty):
     ratio, options = PENALTIES[penalty]
@@ -193,14 +179,6 @@ def test_the_estimate_comes_first(ratio, C, weighting):
     assert conservative.rank(region.estimate) == 1
 
 
-def test_liblinear_without_intercept_minimises_the_same():
-    X, y, _ = data()
-    options = {"C": 0.5, "fit_intercept": False, "tol": 1e-10, "max_iter": 10_000}
-    fitted = model(1.0, solver="liblinear", random_state=0, **options).fit(X, y)
-    estimate = region_of(model(1.0, solver="liblinear", **options), X, y).estimate
-    np.testing.assert_allclose(estimate, fitted.coef_[0], atol=1e-6)
-
-
 def test_separable_labels_have_tests_but_no_unpenalised_estimate():
     X, _, f = data()
     region = region_of(model(C=np.inf), X, np.sign(X[:, 0]))
@@ -243,41 +221,3 @@ def test_what_cannot_be_exact_or_is_out_of_range_is_refused(options, pattern):
     X, y, _ = data()
     with pytest.raises(ValueError, match=pattern):
         region_of(model(**options), X, y)
-
-
-@pytest.mark.parametrize("ratio", [-0.1, 1.1, "half"])
-def test_the_ratio_lies_between_zero_and_one(ratio):
-    X, y, _ = data()
-    estimator = LogisticRegression(penalty="elasticnet") if OLD else LogisticRegression()
-    expected = r"l1_ratio is out of range: expected one finite number >= 0 and <= 1"
-    with pytest.raises(ValueError, match=expected):
-        region_of(estimator.set_params(l1_ratio=ratio), X, y)
-
-
-def test_gram_needs_a_kernel():
-    X, y, _ = data()
-    with pytest.raises(ValueError, match="'gram' needs a kernel"):
-        region_of(model(), X, y, weighting="gram")
-
-
-def test_rows_of_weight_zero_are_dropped():
-    X, y, f = data()
-    weight = np.r_[np.ones(30), np.zeros(10)]
-    dropped = region_of(model(C=0.4), X, y, sample_weight=weight)
-    short = region_of(model(C=0.4), X[:30], y[:30])
-    np.testing.assert_allclose(dropped.estimate, short.estimate, rtol=1e-10)
-    assert dropped.rank(f) == short.rank(f)
-
-
-def test_a_constant_weight_multiplies_C():
-    X, y, f = data()
-    weighted = region_of(model(C=0.4), X, y, sample_weight=np.full(40, 3.0))
-    plain = region_of(model(C=1.2), X, y)
-    np.testing.assert_allclose(weighted.estimate, plain.estimate, rtol=1e-10)
-    assert weighted.rank([f, f.coefficients]).tolist() == plain.rank([f, f.coefficients]).tolist()
-
-
-def test_geometry_is_refused_with_the_name_of_the_objective():
-    X, y, _ = data()
-    with pytest.raises(ua.NotAvailable, match="logistic regression"):
-        region_of(model(), X, y).ellipsoid()

@@ -142,13 +142,6 @@ def test_coverage_for_heavy_tails_of_changing_scale(a):
         assert binom.ppf(5e-7, runs, level) <= count <= binom.isf(5e-7, runs, level)
 
 
-def test_a_shifted_candidate_is_rejected():
-    region, truth = region_of(n=200, seed=1)
-    assert region.contains(truth, level=0.95)
-    shifts = np.array([[0.3, 0.0], [-0.3, 0.0], [0.0, 0.8], [0.0, -0.8], [0.3, 0.8]])
-    assert not region.contains(truth + shifts, level=0.95).any()
-
-
 # --- the statistics ---------------------------------------------------------------------------
 
 
@@ -210,24 +203,6 @@ def test_crossings_agree_with_a_dense_scan():
         ends = np.abs(t[:, None] - spans.ravel()).min(axis=1) < 1e-9
         assert (found == inside)[~ends].all()
         assert region.reach(direction, level=0.9) == pytest.approx(spans[spans[:, 1] > 0][0, 1])
-
-
-@pytest.mark.slow
-def test_samples_are_members():
-    region, _ = region_of()
-    assert region.contains(region.sample(8, level=0.9, random_state=0), level=0.9).all()
-
-
-def test_a_fitted_model_is_a_candidate():
-    u, y, _ = ua.datasets.arx(n=40, random_state=0)
-    for intercept in (False, True):
-        model = ua.ARX(fit_intercept=intercept)
-        region = ua.confidence_region(model, u, y, m=20, random_state=0)
-        test = region.test(model.fit(u, y))
-        assert test.rank == 1
-        assert "chosen by looking at the data" in test.caveat
-    with pytest.raises(ValueError, match=r"orders.*expected ARX\(1, 1\) with an intercept"):
-        region.test(ua.ARX(2, 1).fit(u, y))
 
 
 # --- bad input ----------------------------------------------------------------------------------

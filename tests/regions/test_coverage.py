@@ -11,7 +11,6 @@ from zlib import crc32
 import numpy as np
 import pytest
 from scipy.stats import binom
-from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -97,15 +96,6 @@ VARIANTS = {
         with_ones(SPLINES.fit_transform(X_LINE)),
         np.array([0.5, -1.0, 2.0, 0.3, -0.8]),
     ),
-}
-BY_NAME = {
-    name: replace(
-        MODELS[name],
-        estimator=clone(MODELS[name].estimator).set_params(kernel="rbf", gamma=GAMMA),
-        X=X_PLANE,
-        ideal=np.concatenate([[0.4], DUAL]) if name == "SVR" else DUAL,
-    )
-    for name in ("KernelRidge", "KernelLasso", "KernelHuber", "SVR")
 }
 
 # --- laws of the noise, by the assumption that they satisfy ------------------------------------
@@ -251,25 +241,6 @@ def test_coverage_is_exact_for_weights_weightings_and_pipelines(name):
             )
         )
     assert_each_and_all_exact(counts, OF_FIVE)
-
-
-BY_NAME_WITH = {
-    "KernelRidge": ("symmetric", "cauchy"),
-    "KernelLasso": ("block symmetric", "common cauchy factor"),
-    "KernelHuber": ("spherical", "multivariate t"),
-    "SVR": ("symmetric", "gaussian"),
-}
-
-
-@SLOW
-def test_coverage_is_exact_for_kernels_by_name():
-    """Every kernel model with one law, and all of them together."""
-    counts = []
-    for name, (assumption, law) in BY_NAME_WITH.items():
-        (noise, laws), model = LAWS[assumption], BY_NAME[name]
-        seed, given = f"{name}, {assumption}, {law}", (model.ideal, model.values, OF_FOUR)
-        counts.append(covered(seed, model, noise, laws[law], *given))
-    assert_each_and_all_exact(counts, OF_FOUR)
 
 
 def bent(X):

@@ -106,25 +106,6 @@ def test_clusters_are_blocks_whose_signs_may_change():
         ua.confidence_region(Ridge(), X, Y, clusters=labels, noise="symmetric")
 
 
-def test_all_transformations_of_a_small_group():
-    # Of ten rows without a penalty, s and -s give one statistic.
-    every = ua.confidence_region(LinearRegression(), X[:10], Y[:10], m="all")
-    assert every.enumerated
-    assert every.m == 2**9
-    assert every.interval(**JOINT).level == np.ceil(0.95 * 512) / 512
-    with pytest.raises(ValueError, match="'all'"):
-        ua.confidence_region(LinearRegression(), X[:10], Y[:10], m="group")
-
-
-def test_the_seed_is_zero_and_signs_have_none():
-    once, again = (ua.confidence_region(Ridge(), X, Y, noise="exchangeable") for _ in range(2))
-    np.testing.assert_array_equal(once.perturbations.apply(Y), again.perturbations.apply(Y))
-    signs = [ua.confidence_region(Ridge(), X, Y, random_state=seed) for seed in (0, 1, None)]
-    tried = np.random.default_rng(1).normal(size=(50, 3))
-    for other in signs[1:]:
-        np.testing.assert_array_equal(signs[0].rank(tried), other.rank(tried))
-
-
 @pytest.mark.parametrize(
     "call",
     [

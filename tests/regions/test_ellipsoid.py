@@ -152,33 +152,6 @@ def region(request):
     return ua.confidence_region(model, X, y, noise=noise, m=20, random_state=4)
 
 
-def test_the_boundary_lies_inside(region):
-    u = np.random.default_rng(0).normal(size=(300, region.objective.d))
-    for level, ellipsoid in region.ellipsoid([0.1, 0.5, 0.75, 0.9, 0.95]).items():
-        t = region.reach(u, level)
-        inside = np.isfinite(t)
-        assert ellipsoid.contains(region.estimate + t[inside, None] * u[inside]).all()
-        if np.isfinite(ellipsoid.squared_radius):
-            assert inside.all()
-        if np.isfinite(ellipsoid.squared_radius) and region.objective.d <= 3:
-            # Not idly: the farthest of so many rays comes near.
-            points = t[:, None] * u
-            value = np.einsum("nj,jk,nk->n", points, ellipsoid.matrix, points)
-            assert value.max() > 0.1 * ellipsoid.squared_radius
-
-
-def test_ellipsoids_of_several_levels_are_nested(region):
-    levels = [1 - q / 20 for q in range(1, 20)]
-    found = region.ellipsoid(levels)
-    assert list(found) == levels
-    radii = np.array([e.squared_radius for e in found.values()])
-    assert (radii[:-1] >= radii[1:]).all()
-    for level in (0.5, 0.9):
-        alone = region.ellipsoid(level)
-        assert alone.squared_radius == found[level].squared_radius
-        assert alone.level == level
-
-
 # --- the ellipsoid itself -------------------------------------------------------------------------
 
 

@@ -1,7 +1,6 @@
 """Values, differences, averages and slopes of a function, pointwise and from cells."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -12,7 +11,6 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     KBinsDiscretizer,
-    PolynomialFeatures,
     SplineTransformer,
     StandardScaler,
 )
@@ -65,17 +63,6 @@ def test_it_is_narrower_than_the_simultaneous_band_and_does_not_depend_on_other_
     assert alone.target == "function"
 
 
-def test_a_shift_of_y_moves_svr_but_kernel_ridge_has_no_free_constant():
-    X, y, _ = ua.datasets.sine(n=120, noise="laplace", random_state=3)
-    lower = [
-        ua.confidence_region(SVR(gamma=0.5), X, out, m=20, random_state=0)
-        .band(GRID, norm_bound=30, simultaneous=False, level=0.9)
-        .lower
-        for out in (y, y + 1000)
-    ]
-    np.testing.assert_allclose(lower[1] - lower[0], 1000, atol=1e-6)
-
-
 def test_coefficients_with_a_norm_bound():
     region, _ = region_of(MODELS[5])
     free = region.interval(region.names[4], simultaneous=False, level=0.9)
@@ -98,14 +85,6 @@ def test_model_error_widens_the_interval_by_more_than_itself():
     assert "model error of at most 0.2" in str(some)
 
 
-def test_blocks_of_rows_stay_together():
-    region, _ = region_of(noise=ua.noise.BlockSymmetric(np.arange(120) // 4))
-    band = region.band(GRID, norm_bound=30, simultaneous=False, level=0.9)
-    assert np.isfinite(half(band)).all()
-    with pytest.raises(ValueError, match="cells divides a block"):
-        region.band(GRID, norm_bound=30, simultaneous=False, cells=np.arange(120) % 6, level=0.9)
-
-
 @pytest.mark.parametrize("n", [2, 3, 5, 6])
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.9999, 0.9999999])
 def test_very_few_rows_and_very_high_levels(n, level):
@@ -123,20 +102,6 @@ def test_very_few_rows_and_very_high_levels(n, level):
 
 
 @pytest.mark.slow
-def test_a_simultaneous_band_from_cells():
-    region, f = region_of(n=300)
-    grid = np.linspace(0, 10, 21)[:, None]
-    band = region.band(grid, norm_bound=30, method="cells", level=0.9)
-    assert (band.simultaneous, band.method, band.target) == (True, "balanced cells", "function")
-    assert band.attained.tolist() == [0.9375] * 21
-    assert ((band.lower <= f(grid)) & (f(grid) <= band.upper)).all()
-    pointwise = region.band(grid, norm_bound=30, simultaneous=False, level=0.9)
-    assert np.median(half(pointwise)) < 0.8 * np.median(half(band))
-    forced = region.band(grid, norm_bound=30, method="cells", cells=32, level=0.9)
-    assert forced.attained[0] == 0.90625
-
-
-@pytest.mark.slow
 def test_auto_takes_the_joint_region_for_few_rows_and_cells_for_many():
     few, _ = region_of(KernelRidge(kernel="rbf", gamma=0.5, alpha=0.1), n=60)
     many, _ = region_of(KernelRidge(kernel="rbf", gamma=0.1, alpha=0.8), n=400)
@@ -150,20 +115,6 @@ def test_auto_takes_the_joint_region_for_few_rows_and_cells_for_many():
     assert few.band(GRID[:1], 0.9, norm_bound=30, inner=True, method="auto").inner_lower is not None
     with pytest.raises(ua.NotAvailable, match="balanced cells do not search for members"):
         few.band(GRID, 0.9, norm_bound=30, inner=True, method="cells")
-
-
-def test_a_model_error_in_simultaneous_bands_takes_cells():
-    region, _ = region_of(MODELS[6], n=320)
-    with pytest.raises(ua.NotAvailable, match="a model error needs estimates in cells"):
-        region.band(GRID, model_error=0.1, method="joint", level=0.9)
-    exact = region.band(GRID, model_error=0.0, method="cells", noise_scale=1.0, level=0.9)
-    band = region.band(
-        GRID, model_error=0.1, method="auto", target="function", noise_scale=1.0, level=0.9
-    )
-    assert band.method == "balanced cells"
-    assert (half(band) > half(exact) + 0.2).all()
-    plain = region.band(GRID, method="cells", cells=16, level=0.9)
-    assert np.median(half(exact) / half(plain)) == pytest.approx(1, rel=0.5)
 
 
 @pytest.mark.parametrize("options", [{"simultaneous": False}, {"method": "cells"}], ids=str)
@@ -325,26 +276,6 @@ def test_a_slope_is_the_limit_of_differences(model):
     assert (np.abs(middle(exact) - truth) < exact.upper - exact.lower).all()
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        make_pipeline(SplineTransformer(12), Ridge(0.01)),
-        make_pipeline(Nystroem(gamma=0.5, n_components=15, random_state=0), Ridge(0.01)),
-        make_pipeline(PolynomialFeatures(3), LinearRegression()),
-    ],
-)
-def test_intervals_of_slopes_are_the_limit_of_those_of_differences(model):
-    region, h = sine_region(model), 1e-4
-    near = difference(GRID + h / 2, GRID - h / 2)
-    options = {"norm_bound": 300, "simultaneous": False, "cells": 6}
-    exact, quotient = region.interval(slope(GRID), **options), region.interval(near, **options)
-    for name in ("estimate", "lower", "upper"):
-        np.testing.assert_allclose(
-            getattr(exact, name), getattr(quotient, name) / h, rtol=1e-3, atol=1e-3
-        )
-    assert (exact.lower < exact.upper).all()
-
-
 def test_features_take_them_without_a_norm_bound():
     region = sine_region(make_pipeline(StandardScaler(), LinearRegression()))
     found = region.interval(difference([[3.0]], [[1.0]]), simultaneous=True, method="joint")
@@ -402,25 +333,3 @@ def test_bad_input():
         region.interval(value(GRID), simultaneous=False)
     with pytest.raises(ua.NotAvailable, match="expected one functional, given 3"):
         region.hypothesis(value(GRID), norm_bound=30)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        LinearRegression(),
-        KernelRidge(kernel="rbf"),
-        make_pipeline(StandardScaler(), KernelRidge(kernel="rbf")),
-    ],
-    ids=["linear", "kernel", "pipeline"],
-)
-def test_slopes_at_other_columns_are_refused(model):
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.normal(size=(30, 2)), columns=["a", "b"])
-    region = ua.confidence_region(model, table, rng.normal(size=30), random_state=0)
-    options = {"simultaneous": False, "norm_bound": 5.0}
-    for row in ([[1.0]], [[1.0, 2.0, 3.0]]):  # a single column would fit by broadcasting
-        with pytest.raises(ValueError, match="expected 2, as in the data"):
-            region.interval(slope(row), **options)
-    with pytest.raises(ValueError, match="in another order"):
-        region.interval(slope(table[["b", "a"]].iloc[:1]), **options)
-    region.interval(slope(table.iloc[:1]), **options)

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.kernel_approximation import Nystroem
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
-from sklearn.model_selection import GridSearchCV
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 
 import unassuming as ua
@@ -133,19 +132,6 @@ def test_names_are_two_different_labels_in_order(classes):
         region_of(LinearRegression(), X, X[:, 0], classes=(0, 1))
     with pytest.raises(ValueError, match=r"^y has a label that is not one of the classes"):
         region_of(RidgeClassifier(), X, y, classes=(-1, 0))
-
-
-def test_a_tuned_region_takes_the_classes_of_all_rows():
-    """The rows that are left for the region show only one of them."""
-    X, y = problem(16)
-    search = GridSearchCV(RidgeClassifier(), {"alpha": [0.1, 1.0]}, cv=2)
-    rare = np.full(16, "no", dtype="<U3")
-    rare[ua.tuned_region(search, X, y, random_state=0).tuning.tuning_rows[::2]] = "yes"
-    region = ua.tuned_region(search, X, rare, random_state=0)
-    assert region.problem.classes.tolist() == ["no", "yes"]
-    assert (region.objective.y == -1).all()
-    with pytest.raises(ValueError, match=r"^classes is only for classifiers"):
-        ua.tuned_region(GridSearchCV(Ridge(), {"alpha": [1.0]}), X, X[:, 0], classes=("a", "b"))
 
 
 # --- candidates ---
@@ -367,24 +353,6 @@ def test_data_sets_of_one_class_belong_to_the_coverage_of_all(name):
     assert inside[1][m // 2 - 1] / counted[1] < 0.4  # of those of two classes alone, at level 0.5
 
 
-def by_cluster(X):
-    return np.where(X[:, 0] > 2, 0.6, np.where(X[:, 1] > 2, -0.6, 0.7))
-
-
-@pytest.mark.slow
-def test_labels_flipped_in_one_cluster_are_detected():
-    model, detected = ua.LSSVC(C=5.0, kernel="rbf", gamma=1.0), 0
-    for seed in range(40):
-        rng = np.random.default_rng([seed, 5])
-        X = np.repeat([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]], 12, axis=0)
-        X = X + 0.3 * rng.normal(size=(36, 2))
-        y = np.where(rng.uniform(size=36) < (1 + by_cluster(X)) / 2, 1, -1)
-        y[:12] *= -1
-        region = region_of(model, X, y, m=40, random_state=seed)
-        detected += not region.contains(by_cluster, level=0.95)
-    assert detected >= 35
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The published region of LS-SVC")
 def test_the_published_region_misses_the_classifier_with_symmetric_slacks():
@@ -502,14 +470,3 @@ def test_what_labels_do_not_determine_is_trivial_or_infinite():
     bare = region_of(LogisticRegression(fit_intercept=False), x, y, m=20)
     band = bare.band([[0.5]], norm_bound=3.0, method="joint")
     assert band.upper[0] == pytest.approx(np.tanh(3 * 0.5 / 2))
-
-
-@pytest.mark.slow
-def test_a_model_that_is_too_small_has_an_empty_region():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, size=(200, 1))
-    region = region_of(RidgeClassifier(), X, np.sign(X[:, 0]), m=20)  # too steep for [-1, 1]
-    band = region.band([[0.0]], 0.5, inner=True, method="joint")
-    assert band.status is Status.EMPTY
-    assert np.isnan([band.lower, band.upper]).all()
-    assert band.inner_lower is None

@@ -3,10 +3,9 @@
 import copy
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.compose import ColumnTransformer
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomTreesEmbedding
@@ -101,13 +100,6 @@ def test_every_model_may_end_a_pipeline(model):
     assert_same_region(region_of(make_pipeline(*steps, model)), region_of(model, by_hand(steps)))
 
 
-def test_passthrough_steps_are_passed_through():
-    model = Pipeline(
-        [("a", "passthrough"), ("b", StandardScaler()), ("c", None), ("d", Ridge(0.5))]
-    )
-    assert_same_region(region_of(model), region_of(Ridge(0.5), by_hand([StandardScaler()])))
-
-
 def test_a_pipeline_with_the_model_may_be_the_last_step():
     steps = [StandardScaler(), PolynomialFeatures(2, include_bias=False)]
     nested = make_pipeline(steps[0], make_pipeline(steps[1], Ridge(0.5)))
@@ -144,32 +136,6 @@ def test_a_column_transformer_takes_columns_by_name(frame, sparse):
     assert_same_region(ours, region_of(Ridge(0.5), dummies(columns())))
     names = ["numbers__size", "text__town_Aa", "text__town_Bo", "text__town_Cy"]
     assert ours.objective.names == ["intercept", *names]
-
-
-def test_callables_and_fitted_pipelines_take_the_frame(frame):
-    encode = make_column_transformer(
-        (StandardScaler(), ["size"]), (OneHotEncoder(sparse_output=False), ["town"])
-    )
-    model = make_pipeline(encode, Ridge(0.5))
-    region = region_of(model, frame)
-    a = np.array([0.2, 1.0, 0.3, -0.3, 0.0])
-
-    def f(data):
-        size = np.array(data["size"])
-        shift = {"Aa": 0.3, "Bo": -0.3, "Cy": 0.0}
-        town = np.array([shift[name] for name in data["town"]])
-        return 0.2 + (size - size.mean()) / size.std() + town
-
-    # The dummies and the intercept are dependent: fitted values decide, apart from the penalty.
-    features = np.column_stack([np.ones(N), dummies(columns())])
-    expected = np.linalg.lstsq(features, f(columns()), rcond=None)[0]
-    assert region.rank(f) == region.rank(expected)
-    np.testing.assert_allclose(
-        region.objective.residuals(a[None])[0], Y - f(columns()), rtol=0, atol=1e-12
-    )
-    fitted = copy.deepcopy(model).fit(frame, Y)
-    a = np.concatenate([[fitted[-1].intercept_], fitted[-1].coef_])
-    np.testing.assert_array_equal(region.statistics(fitted), region.statistics(a))
 
 
 def test_rows_of_weight_zero_still_shape_the_features_as_in_scikit_learn():
@@ -268,13 +234,6 @@ def test_a_frozen_step_is_an_assumption_of_the_region(place, name):
     assert region.objective.d == 2
 
 
-def test_a_target_encoder_inside_a_column_transformer_is_refused():
-    data = pd.DataFrame(columns())
-    encode = ColumnTransformer([("town", TargetEncoder(target_type="continuous"), ["town"])])
-    with pytest.raises(TypeError, match="'columntransformer' needs y to be fitted"):
-        region_of(make_pipeline(encode, Ridge()), data)
-
-
 @pytest.mark.parametrize(
     "search",
     [
@@ -292,15 +251,6 @@ def test_searches_are_refused_with_the_reason(search, place):
     message = "chooses hyper-parameters with the same y, which voids the guarantee"
     with pytest.raises(TypeError, match=f"{message}.*given {type(search).__name__}"):
         region_of(place(search))
-
-
-def broken(inputs):
-    raise ZeroDivisionError("division of the inputs by zero")
-
-
-def test_a_transformer_that_fails_when_it_transforms_is_not_called_supervised():
-    with pytest.raises(ZeroDivisionError, match="division of the inputs by zero"):
-        region_of(make_pipeline(FunctionTransformer(broken), Ridge()))
 
 
 def test_transformers_that_overwrite_their_inputs_do_not_touch_those_of_a_candidate():
