@@ -6,8 +6,6 @@ import mpmath
 import numpy as np
 import pytest
 from scipy.stats import binom
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -117,14 +115,6 @@ def test_over_all_permutations_the_truth_takes_every_rank_once():
         region = ua.confidence_region(ua.ARX(), u, y, noise="exchangeable", m="all")
         ranks.append(region.rank([0.8, 1.0]))
     assert sorted(ranks) == list(range(1, 121))
-
-
-def test_blocks_change_their_signs_together():
-    blocks = np.repeat(np.arange(8), 5)  # one label for each time, initial values included
-    region, _ = region_of(noise=ua.noise.BlockSymmetric(blocks))
-    flipped = region.perturbations.apply(np.ones(region.n))
-    assert (flipped[:, :4] == flipped[:, :1]).all()
-    assert (flipped[:, 4:9] == flipped[:, 4:5]).all()
 
 
 @pytest.mark.parametrize("a", [0.8, 0.99, 1.0, 1.3])
@@ -269,17 +259,3 @@ def test_what_needs_fixed_inputs_is_refused_with_the_reason():
     interval = region.interval(simultaneous=True, method="joint")
     assert np.isinf(interval.lower).all()
     assert "only membership can be tested" in interval.reason
-
-
-def test_estimators_that_need_rows_in_any_order_are_refused():
-    u, y, _ = ua.datasets.arx(n=30, random_state=0)
-    with pytest.raises(TypeError, match="predicts from earlier outputs"):
-        ua.ConfidenceRegressor(ua.ARX()).fit(u[:, None], y)
-    search = GridSearchCV(ua.ARX(), {"na": [1, 2]}, scoring="r2")
-    with pytest.raises(TypeError, match="rows that depend on earlier ones"):
-        ua.tuned_region(search, u[:, None], y)
-    with pytest.raises(TypeError, match="needs all rows at once"):
-        ua.StreamingRegion(ua.ARX())
-    ordinary = ua.confidence_region(LinearRegression(), u[:, None], y, m=10, random_state=0)
-    with pytest.raises(ValueError, match="model of a time series"):
-        ordinary.test(ua.ARX().fit(u, y))

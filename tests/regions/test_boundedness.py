@@ -76,14 +76,6 @@ def test_plus_signs_of_a_row_decide(n, seed):
     check_count(region, int(plus.max()))
 
 
-def test_all_signs_leave_exactly_one_half():
-    # Of the 2ⁿ - 1 sign vectors other than the identity 2ⁿ⁻¹ - 1 have a plus at a given row.
-    region = kernel_region(5, m="all")
-    assert region.m == 32
-    check_count(region, 15)
-    assert region.max_bounded_level == 0.5
-
-
 @pytest.mark.parametrize("level", [0.5, 0.7, 0.9, 0.975])
 def test_the_direction_of_a_verdict_never_ends(level):
     region = kernel_region()
@@ -115,17 +107,6 @@ def dummy_region(model, seed):
     X = np.column_stack([rng.normal(size=40), np.arange(40) < 2])
     y = X.sum(axis=1) + rng.laplace(size=40)
     return ua.confidence_region(model, X, y, m=100, random_state=seed)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_dummy_column_of_least_squares_is_free_where_its_rows_share_a_sign(seed):
-    region = dummy_region(LinearRegression(), seed)
-    s = signs(region)
-    count = int((s[:, 0] == s[:, 1]).sum())
-    assert 30 < count < 70  # 2^(1 - k) of the sets, k = 2
-    check_count(region, count)
-    verdict = region.bounded(0.9)
-    never_ends(region, verdict)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -238,13 +219,6 @@ def test_every_verdict_is_confirmed_by_rays(model, noise, n, d, whole, seed):
             assert region.contains(region.estimate + 1e3 * verdict.direction, verdict.level)
 
 
-def test_the_highest_bounded_level_is_bounded_and_the_next_is_not():
-    region = kernel_region()
-    best = region.max_bounded_level
-    assert region.bounded(best)
-    assert not region.bounded(best + 1 / region.m)
-
-
 # --- single values ---
 
 SMOOTH = KernelRidge(kernel="rbf", gamma=0.5, alpha=2.0)
@@ -287,20 +261,6 @@ def test_each_value_is_finite_exactly_where_its_own_signs_allow_it():
         np.testing.assert_array_equal(np.isfinite(band.lower), plus < q)
 
 
-def test_duplicated_inputs_move_together():
-    x = np.repeat(np.linspace(0, 10, 10), 3)[:, None]
-    y = ua.datasets.x_sin_x(x) + np.random.default_rng(3).laplace(size=30)
-    region = ua.confidence_region(SMOOTH, x, y, random_state=3, m=100)
-    together = (signs(region).reshape(99, 10, 3) > 0).all(axis=2).sum(axis=0)
-    most = int(together.max())
-    assert region.max_bounded_level == pytest.approx(1 - (1 + most) / 100)
-    for q in (5, most, most + 1):
-        band = region.band(x, 1 - q / 100, method="joint")
-        np.testing.assert_array_equal(np.isfinite(band.upper), np.repeat(together < q, 3))
-    single = region.interval(level=1 - (most + 1) / 100, simultaneous=True, method="joint")
-    assert_infinite(single, Status.UNDETERMINED)  # dual coefficients of equal rows
-
-
 def test_slopes_are_finite_under_permutations_and_the_intercept_is_not():
     X, y, _ = ua.datasets.linear(n=40, random_state=5)
     joint = {"simultaneous": True, "method": "joint"}
@@ -313,18 +273,6 @@ def test_slopes_are_finite_under_permutations_and_the_intercept_is_not():
         assert_infinite(region.band(X, method="joint", level=0.9), Status.UNBOUNDED)
         steps = np.column_stack([np.zeros(39), np.diff(X, axis=0)])
         assert region.interval(steps, level=0.9, **joint).status is Status.CERTIFIED
-
-
-def test_a_bias_next_to_a_full_kernel_is_not_determined():
-    X, y = ua.datasets.two_classes(n=30, random_state=0)
-    model = ua.LSSVC(C=0.1, kernel="rbf", gamma=1.0)
-    with pytest.warns(UserWarning, match="no coverage guarantee"):
-        region = ua.confidence_region(model, X, y, noise="symmetric", m=20)
-    assert_infinite(region.band(X, method="joint", level=0.9), Status.UNBOUNDED)
-    for level in (0.9, region.max_bounded_level):
-        assert_infinite(region.band(X + 0.1, level, method="joint"), Status.UNDETERMINED)
-    at_inputs = region.band(X, region.max_bounded_level, method="joint")
-    assert np.isfinite([at_inputs.lower, at_inputs.upper]).all()
 
 
 # --- values at the inputs of a kernel, in 60 digits ---

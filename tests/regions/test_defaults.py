@@ -4,7 +4,6 @@ import inspect
 
 import numpy as np
 import pytest
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
@@ -48,24 +47,6 @@ def test_results_from_balanced_cells_report_the_level_of_their_cells(region):
         assert "at level 0.96875, all at once" in str(found)
 
 
-def test_a_band_with_a_norm_bound_reports_the_attained_level():
-    x, y, _ = ua.datasets.sine(n=20, random_state=0)
-    kernel = ua.confidence_region(KernelRidge(kernel="rbf"), x, y)
-    assert kernel.band(x[:2], norm_bound=30, method="joint").level == ATTAINED
-
-
-def test_what_has_no_level_of_its_own_uses_the_same_one(region):
-    directions = np.random.default_rng(0).normal(size=(40, 3))
-    exact = region.reach(directions, level=None)[:, 128 - 122 - 1]
-    np.testing.assert_array_equal(region.reach(directions), exact)
-    ends = np.array([span[-1, 1] for span in region.crossings(directions)])
-    np.testing.assert_allclose(ends, exact, rtol=1e-12)
-    tried = region.estimate + directions
-    np.testing.assert_array_equal(region.contains(tried), region.rank(tried) <= 122)
-    assert region.contains(region.sample(20)).all()
-    assert region.norm_lower_bound() == region.norm_lower_bound(ATTAINED)
-
-
 def test_an_interval_holds_by_itself_and_reports_the_level_of_its_cells(region):
     found, joint = region.interval(), region.interval(**JOINT)
     assert not found.simultaneous
@@ -86,14 +67,6 @@ def test_several_levels_are_the_keys_and_each_result_has_its_own(region):
     assert region.interval(level=[0.9], **JOINT)[0.9].level == 116 / 128
     assert list(region.contains(TRUTH, level=[0.6, 0.9])) == [0.6, 0.9]
     assert region.ellipsoid(level=[0.9])[0.9].level == 116 / 128
-
-
-def test_an_infinite_interval_has_the_level_that_was_asked_for():
-    few = ua.confidence_region(LinearRegression(), X[:6], Y[:6])
-    found = few.interval()
-    assert np.isinf(found.upper).all()
-    assert found.level == 0.95
-    assert (found.attained == 1).all()
 
 
 def test_clusters_are_blocks_whose_signs_may_change():

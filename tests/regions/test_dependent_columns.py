@@ -91,20 +91,6 @@ def test_what_two_columns_share_is_free_and_the_rest_is_that_of_one(name):
     np.testing.assert_allclose(bands[0].upper, bands[1].upper, rtol=1e-6)
 
 
-def test_all_indicators_of_a_category_beside_an_intercept():
-    rng = np.random.default_rng(0)
-    group = rng.integers(3, size=60)
-    y = group + rng.laplace(size=60)
-    full, some = (region_of(np.eye(3)[group][:, :k], y=y) for k in (3, 2))
-    inputs = np.eye(3)
-    bands = [r.band(inputs[:, :k], level=0.9, method="joint") for r, k in ((full, 3), (some, 2))]
-    np.testing.assert_allclose(bands[0].lower, bands[1].lower, rtol=1e-7)
-    contrast = full.interval([[0.0, 1.0, -1.0, 0.0]], level=0.9, simultaneous=True, method="joint")
-    other = some.interval([[0.0, 1.0, -1.0]], level=0.9, simultaneous=True, method="joint")
-    assert contrast.upper[0] == pytest.approx(other.upper[0], rel=1e-7)
-    assert np.isinf(full.interval(level=0.9, simultaneous=True, method="joint").upper).all()
-
-
 @pytest.mark.parametrize("noise", ["symmetric", "spherical", "exchangeable"])
 def test_a_hypothesis_about_columns_that_depend_on_each_other_tests_what_they_determine(noise):
     rng = np.random.default_rng(0)

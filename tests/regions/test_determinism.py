@@ -56,23 +56,6 @@ def drawn(random_state):
     )
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        lambda: 7,
-        lambda: np.uint8(7),
-        lambda: np.random.default_rng(7),
-        lambda: np.random.Generator(np.random.MT19937(7)),
-        lambda: np.random.RandomState(7),
-    ],
-    ids=["int", "uint8", "Generator", "MT19937", "RandomState"],
-)
-def test_equal_sources_of_randomness_give_equal_regions_that_their_seed_rebuilds(source):
-    region = drawn(source())
-    assert_same(region, drawn(source()))
-    assert_same(region, drawn(region.seed))
-
-
 @pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
 def test_a_generator_moves_on_from_region_to_region(kind):
     source, again = kind(7), kind(7)
@@ -125,25 +108,6 @@ def test_ranks_with_many_ties_do_not_depend_on_the_company(name):
         region = ua.confidence_region(estimator, X, y, noise=noise, m=m, random_state=3)
         a = candidates_about(region, 60, np.random.default_rng(2))
         assert [region.rank(one) for one in a] == region.rank(a).tolist()
-
-
-def test_an_assumption_that_excludes_candidates_is_asked_about_each():
-    class Bounded(ua.noise.Symmetric):
-        def admits(self, residuals, fitted):
-            return (np.abs(residuals) <= 1).all(axis=-1)
-
-    X, y, _ = ua.datasets.sine(n=20, random_state=0)
-    region = ua.confidence_region(Ridge(), X, y, noise=Bounded(), m=20)
-    a = region.estimate + np.random.default_rng(0).normal(size=(60, 2))
-    np.testing.assert_array_equal(region.rank(a), [region.rank(one) for one in a])
-
-
-@pytest.mark.parametrize("weighting", ["identity", "gram", np.diag(np.arange(1.0, 10))], ids=str)
-def test_another_weighting_gives_the_same_ranks_one_by_one_and_together(weighting):
-    region = region_of("kernel ridge", weighting=weighting, m=100)
-    a = candidates_about(region, 100, np.random.default_rng(0))
-    assert len(np.unique(region.rank(a))) > 10
-    assert region.rank(a).tolist() == [region.rank(one) for one in a]
 
 
 PEAK = """

@@ -53,16 +53,6 @@ def test_every_model_has_pointwise_intervals(model):
     assert "norm of at most 30 (your assumption), one at a time (cells" in str(band)
 
 
-def test_it_is_narrower_than_the_simultaneous_band_and_does_not_depend_on_other_inputs():
-    region, _ = region_of()
-    alone = region.band(GRID[[1]], norm_bound=30, simultaneous=False, level=0.9)
-    joint = region.band(GRID[[1]], norm_bound=30, method="joint", level=0.9)
-    both = region.band(GRID, norm_bound=30, simultaneous=False, level=0.9)
-    assert half(alone)[0] < 0.6 * half(joint)[0]
-    assert alone.lower[0] == pytest.approx(both.lower[1], abs=1e-9)
-    assert alone.target == "function"
-
-
 def test_coefficients_with_a_norm_bound():
     region, _ = region_of(MODELS[5])
     free = region.interval(region.names[4], simultaneous=False, level=0.9)
@@ -99,22 +89,6 @@ def test_very_few_rows_and_very_high_levels(n, level):
         trivial = model is MODELS[0]  # the others have an intercept
         assert level < 0.99 or (np.abs(band.upper[finite]) > 29.9).all()
         assert level < 0.99 or finite.all() == finite.any() == trivial
-
-
-@pytest.mark.slow
-def test_auto_takes_the_joint_region_for_few_rows_and_cells_for_many():
-    few, _ = region_of(KernelRidge(kernel="rbf", gamma=0.5, alpha=0.1), n=60)
-    many, _ = region_of(KernelRidge(kernel="rbf", gamma=0.1, alpha=0.8), n=400)
-    assert few.band(GRID, norm_bound=30, method="auto", level=0.9).method == "joint region"
-    some = GRID[1:2]
-    cells = many.band(some, norm_bound=73, method="auto", level=0.9)
-    assert cells.method == "balanced cells"
-    assert (half(cells) < half(many.band(some, norm_bound=73, method="joint", level=0.9))).all()
-    with pytest.raises(ua.NotAvailable, match="balanced cells are too few"):
-        few.band(GRID, 0.99, norm_bound=30, method="cells")
-    assert few.band(GRID[:1], 0.9, norm_bound=30, inner=True, method="auto").inner_lower is not None
-    with pytest.raises(ua.NotAvailable, match="balanced cells do not search for members"):
-        few.band(GRID, 0.9, norm_bound=30, inner=True, method="cells")
 
 
 @pytest.mark.parametrize("options", [{"simultaneous": False}, {"method": "cells"}], ids=str)
@@ -296,19 +270,6 @@ def test_hypotheses_are_dual_to_intervals():
             assert (test.pvalue > 1 - found.attained[0]) == (step * inside < 0)
     assert test.tested.startswith("slope 0 = ")
     assert "upper bound" in str(test)
-
-
-def test_simultaneous_functionals_of_a_kernel_take_cells():
-    region = ua.confidence_region(
-        KernelRidge(kernel="rbf", gamma=0.1), *ua.datasets.sine(n=300, random_state=0)[:2], m=20
-    )
-    pairs = difference(GRID[1:], GRID[:2])
-    found = region.interval(pairs, norm_bound=60, method="cells", simultaneous=True)
-    assert found.method == "balanced cells"
-    truth = F(GRID[1:]) - F(GRID[:2])
-    assert ((found.lower <= truth) & (truth <= found.upper)).all()
-    with pytest.raises(ua.NotAvailable, match="the joint region of a kernel bounds its repr"):
-        region.interval(pairs, norm_bound=60, simultaneous=True, method="joint")
 
 
 def test_bad_input():

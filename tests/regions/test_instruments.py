@@ -107,17 +107,6 @@ def test_every_end_of_a_set_is_where_the_test_begins_to_reject(strength, k):
     np.testing.assert_array_equal(values.contains(near), accepted)
 
 
-@pytest.mark.slow
-def test_bounds_of_the_joint_region_hold_for_every_member():
-    region, _ = two_endogenous()
-    outer = region.interval(level=0.9, inner=True, simultaneous=True, method="joint")
-    assert outer.status is Status.CERTIFIED
-    members = region.sample(100, level=0.9, random_state=0)
-    assert (members >= outer.lower - 1e-9).all()
-    assert (members <= outer.upper + 1e-9).all()
-    assert (outer.inner_lower >= outer.lower).all()
-
-
 def test_statistics_of_the_joint_region_are_those_of_the_formula():
     region, truth = two_endogenous(n=30)
     W = np.column_stack([np.ones(30), region.inputs[["u", "v", "w"]]])
@@ -234,14 +223,3 @@ def test_unions_of_intervals():
     assert (union.lower, union.upper, union.bounded, len(union)) == (-np.inf, 3.0, False, 3)
     empty = IntervalUnion(np.zeros((0, 2)))
     assert (str(empty), empty.lower, empty.upper) == ("no value", np.inf, -np.inf)
-
-
-def test_samples_start_at_the_estimate_which_may_be_outside():
-    rng = np.random.default_rng(0)
-    W, e = rng.normal(size=(100, 2)), rng.normal(size=100)
-    x = W.sum(axis=1) + 0.3 * e
-    model = ua.InstrumentalRegression(endogenous=0, instruments=[1, 2])
-    table, y = np.column_stack([x, W]), x + 3 * W[:, 0] + e
-    region = ua.confidence_region(model, table, y, random_state=0)
-    with pytest.raises(ua.NotAvailable, match="more instruments than endogenous columns"):
-        region.sample(5, level=0.5)

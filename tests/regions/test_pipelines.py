@@ -4,7 +4,6 @@ import copy
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
@@ -100,12 +99,6 @@ def test_every_model_may_end_a_pipeline(model):
     assert_same_region(region_of(make_pipeline(*steps, model)), region_of(model, by_hand(steps)))
 
 
-def test_a_pipeline_with_the_model_may_be_the_last_step():
-    steps = [StandardScaler(), PolynomialFeatures(2, include_bias=False)]
-    nested = make_pipeline(steps[0], make_pipeline(steps[1], Ridge(0.5)))
-    assert_same_region(region_of(nested), region_of(Ridge(0.5), by_hand(steps)))
-
-
 # --- data frames ----------------------------------------------------------------------------------
 
 
@@ -161,33 +154,6 @@ def test_the_pipeline_of_the_user_is_neither_fitted_nor_changed():
     for _, step in model.steps:
         with pytest.raises(NotFittedError):
             check_is_fitted(step)
-
-
-def test_a_fitted_pipeline_stays_fitted_to_its_own_data():
-    model = make_pipeline(StandardScaler(), Ridge(0.5)).fit(X[:10] + 5, Y[:10])
-    mean = model[0].mean_.copy()
-    region = region_of(model)
-    np.testing.assert_array_equal(model[0].mean_, mean)
-    assert_same_region(region, region_of(Ridge(0.5), by_hand([StandardScaler()])))
-
-
-class Recorder(TransformerMixin, BaseEstimator):
-    """Uses y if it is given, and remembers whether it was."""
-
-    seen: list = []  # noqa: RUF012
-
-    def fit(self, X, y=None):
-        Recorder.seen.append(y)
-        return self
-
-    def transform(self, X):
-        return X
-
-
-def test_transformers_that_could_use_y_are_not_given_it():
-    Recorder.seen.clear()
-    region_of(make_pipeline(Recorder(), Ridge(0.5)))
-    assert Recorder.seen == [None]
 
 
 # --- refusals -------------------------------------------------------------------------------------
@@ -251,19 +217,3 @@ def test_searches_are_refused_with_the_reason(search, place):
     message = "chooses hyper-parameters with the same y, which voids the guarantee"
     with pytest.raises(TypeError, match=f"{message}.*given {type(search).__name__}"):
         region_of(place(search))
-
-
-def test_transformers_that_overwrite_their_inputs_do_not_touch_those_of_a_candidate():
-    X, y, _ = ua.datasets.sine(n=30, random_state=0)
-    seen, kept = [], X.copy()
-
-    def candidate(X):
-        seen.append(X.copy())
-        return np.zeros(len(X))
-
-    model = make_pipeline(StandardScaler(copy=False), Ridge())
-    region = ua.confidence_region(model, X, y, random_state=0)
-    region.rank(candidate)
-    region.band(X, method="joint")
-    np.testing.assert_array_equal(seen[-1], kept)
-    np.testing.assert_array_equal(X, kept)

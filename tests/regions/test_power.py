@@ -93,18 +93,3 @@ def test_exchangeable_noise_never_sees_a_shift_of_the_intercept(estimator):
         moved = candidates + np.array([shift, 0.0])
         np.testing.assert_array_equal(region.rank(moved), ranks)
         assert [region.rank(a) for a in moved[:20]] == ranks[:20].tolist()
-
-
-# --- ε-SVR: the weighting (THEORY.md 5) --------------------------------------------------------
-
-
-def svr_rejects(sigma, weighting, runs):
-    estimator = SVR(C=12.5, epsilon=0.1, gamma=1 / (2 * sigma**2))
-    two_scales = {"shift": lambda X: np.full(len(X), -2 * SCALE), "level": 0.9, "m": 100}
-    return rejected(estimator, wave, runs=runs, weighting=weighting, **two_scales)
-
-
-@pytest.mark.slow
-def test_svr_with_the_gram_weighting_sees_a_shift_that_the_identity_misses():
-    assert svr_rejects(sigma=1, weighting=None, runs=40) >= 0.95
-    assert svr_rejects(sigma=1, weighting="identity", runs=40) <= 0.05

@@ -94,16 +94,6 @@ def test_statistics_and_ranks_are_those_of_the_formula(tau, alpha):
     assert region.rank(some).tolist() == [plain_rank(region, a) for a in some]
 
 
-def test_an_intercept_alone_ties_all_the_time():
-    """Only the number of rows below matters, so that nearly every comparison may tie."""
-    rng = np.random.default_rng(3)
-    y = rng.exponential(size=12)
-    model = QuantileRegressor(alpha=0, fit_intercept=False)
-    region = ua.confidence_region(model, np.ones((12, 1)), y, m=40, random_state=1)
-    some = np.linspace(0, 3, 200)[:, None]
-    assert region.rank(some).tolist() == [plain_rank(region, a) for a in some]
-
-
 # --- exhaustive: the rank of the truth is uniform, in rational numbers ---------------------------
 
 
@@ -245,21 +235,6 @@ def test_the_estimate_is_the_minimum_and_has_the_smallest_statistic(tau, alpha):
     assert region.rank(region.estimate) == 1
     zeros = (np.abs(region.objective.residuals(region.estimate)) < 1e-9 * np.abs(y).max()).sum()
     assert zeros + (region.estimate == 0).sum() >= 4
-
-
-@pytest.mark.slow_but_first
-@pytest.mark.parametrize("values", [(0.0, 0.0), (3.0, 0.0), (1.0, 2.0)])
-@pytest.mark.parametrize("alpha", [0.0, 0.01])
-def test_without_noise_the_region_is_a_point(values, alpha):
-    x = np.random.default_rng(0).normal(size=20)
-    y = values[0] + values[1] * x
-    model = QuantileRegressor(alpha=alpha)
-    region = ua.confidence_region(model, x[:, None], y, m=10, random_state=0)
-    found = region.interval(level=0.5, simultaneous=True, method="joint")
-    assert found.status.name == "CERTIFIED"
-    assert (found.lower <= values).all()
-    assert (values <= found.upper).all()
-    assert (found.upper - found.lower < 1e-9).all()
 
 
 # --- bounds ---

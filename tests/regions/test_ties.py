@@ -229,35 +229,7 @@ def test_a_candidate_has_one_rank_alone_and_among_many(model):
         assert region.rank(a).tolist() == alone == [first] * 60
 
 
-F = np.array([0.1, 0.7, 0.3, 0.9, 0.6, 0.2])  # none of them a sum of few powers of two
 SIX = np.arange(6.0)[:, None] / 3
-
-
-def at_six(inputs):
-    return F
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("noise", "values"),
-    [
-        ("exchangeable", [0.0, 0.1]),
-        ("symmetric", [-0.1, 0.1]),
-        ("symmetric", [-0.1, 0.0, 0.0, 0.1]),
-    ],
-)
-def test_discrete_noise_is_covered_exactly(noise, values):
-    runs, m = 150, 10
-    rng, model = np.random.default_rng(0), KernelRidge(kernel="rbf", alpha=0.5)
-    ranks = []
-    for seed in range(runs):
-        y = F + rng.choice(values, size=6)
-        region = ua.confidence_region(model, SIX, y, noise=noise, m=m, random_state=seed)
-        ranks.append(region.rank(at_six))
-    for q in (1, 2, 5, 9):
-        inside = np.count_nonzero(np.array(ranks) <= m - q)
-        low, high = binom.ppf([5e-7, 1 - 5e-7], runs, 1 - q / m)
-        assert low <= inside <= high, (q, inside / runs)
 
 
 def test_a_users_objective_ties_at_its_own_minimum():
