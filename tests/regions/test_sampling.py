@@ -9,7 +9,6 @@ from some_regions import EVERY, RBF, features, region_of
 import unassuming as ua
 from speed import slow_but
 
-
 SAMPLED = [name for name in EVERY if name != "quantile with penalty"]  # without end
 
 
