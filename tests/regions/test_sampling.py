@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp, kstest
-from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer
-from some_regions import EVERY, RBF, curve, features, region_of
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression
+from some_regions import EVERY, RBF, features, region_of
 
 import unassuming as ua
 from speed import slow_but
 
+SAMPLED = [name for name in EVERY if name != "quantile with penalty"]  # without end
 
-@pytest.mark.parametrize("name", slow_but(EVERY, "ridge", "lasso", "ridge classifier"))
+
+@pytest.mark.parametrize("name", slow_but(SAMPLED, "ridge", "lasso", "ridge classifier"))
 def test_samples_are_members_and_spread_in_every_direction(name):
     """Within a ball where the region has no end; where nothing holds a bias it is refused."""
     region, bound = region_of(name), None
@@ -149,13 +149,6 @@ UNBOUNDED = ["kernel ridge", "kernel LASSO", "kernel Huber"]
 def test_unbounded_regions_are_refused_with_the_reason(name):
     with pytest.raises(ua.NotAvailable, match=r"bounded(.|\n)*norm_bound"):
         region_of(name).sample(10, 0.9)
-
-
-def test_a_bound_that_leaves_the_intercept_free_is_refused():
-    for name in ("ridge", "ridge, identity"):
-        region = region_of(name, "permutations")
-        with pytest.raises(ua.NotAvailable, match=r"constant shift|intercept"):
-            region.sample(10, 0.9, norm_bound=10.0)
 
 
 @pytest.mark.parametrize(
