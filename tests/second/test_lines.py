@@ -170,5 +170,3 @@ def test_a_grid_brackets_members():
     assert len(ends)
     at = estimate + ends[:, None] * direction
     assert (engine.rank(at) <= engine.m - 10).all()
-
-

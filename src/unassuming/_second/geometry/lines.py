@@ -31,7 +31,7 @@ class Lines(ABC):
     def intervals(
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:
-        """Return the closed intervals (k, 2) of t on origins + t directions, for each q and line."""
+        """Return the closed intervals (k, 2) of t on origins + t directions, by q and line."""
         # Sorted and disjoint closures of open intervals of members. A point between them (or t = 0)
         # that is a member is added as [t, t], unless ``points`` is False.
 

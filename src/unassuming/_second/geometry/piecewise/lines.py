@@ -19,7 +19,7 @@ from unassuming._numerics import EPS
 from unassuming._second.geometry.grid_lines import GridLines
 from unassuming._second.geometry.lines import Lines, membership
 from unassuming._second.geometry.piecewise.model import Model
-from unassuming._second.geometry.piecewise.pieces import OwnPieces, SharedPieces
+from unassuming._second.geometry.piecewise.pieces import Pieces, own_pieces, shared_pieces
 from unassuming._typing import Array, BoolArray, IntArray
 
 BATCH_BYTES = 2**20
@@ -48,20 +48,19 @@ class PiecewiseLines(Lines):
                 found[line] = ends
         shift = self._nearest(origins, directions)
         for lines, pieces in self._batches(origins, directions, shift, stuck):
-            o, d, events = origins[lines], directions[lines], pieces.events()
+            o, d = origins[lines], directions[lines]
             place = partial(pieces.crossed.set_on_kinks, self.model.penalty)
             for spans, q in zip(out, qs, strict=True):
                 members = membership(self.ranks, o, d, m - q, place) if points else None
-                stretches = events.spans(q)
-                likely = pieces.likely(q, stretches) if points else None
-                closed = stretches.closed(shift[lines], members, likely)
+                jumps = pieces.line, pieces.t
+                closed = pieces.events.spans(q).closed(shift[lines], members, jumps)
                 for line, ends in zip(lines, closed.split(len(lines)), strict=True):
                     spans[line] = ends
         return out
 
     def _batches(
         self, origins: Array, directions: Array, shift: Array, stuck: IntArray
-    ) -> Iterator[tuple[IntArray, SharedPieces | OwnPieces]]:
+    ) -> Iterator[tuple[IntArray, Pieces]]:
         """Yield batches of lines whose sets share their pieces; then all others, one by one."""
         model = self.model
         single = model.penalty.held(origins, directions)[0].any(axis=1)
@@ -70,10 +69,10 @@ class PiecewiseLines(Lines):
         step = rows_that_fit(BATCH_BYTES, len(model.wins) * max(len(model.y), pieces))
         for batch in slices(len(common), step):
             lines = common[batch]
-            yield lines, SharedPieces.along(model, origins[lines], directions[lines], shift[lines])
+            yield lines, shared_pieces(model, origins[lines], directions[lines], shift[lines])
         for line in np.setdiff1d(np.flatnonzero(single), stuck):
             parts = origins[line], directions[line], float(shift[line])
-            yield np.array([line]), OwnPieces.along(model, *parts)
+            yield np.array([line]), own_pieces(model, *parts)
 
     def _stuck(self, origins: Array, directions: Array) -> BoolArray:
         """On which lines a residual stays at a jump, or a coefficient at a kink of both parts."""
