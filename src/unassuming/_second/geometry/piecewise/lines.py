@@ -86,10 +86,8 @@ class PiecewiseLines(Lines):
         return np.asarray((still & at).any(axis=1) | held)
 
     def _nearest(self, origins: Array, directions: Array) -> Array:
-        """Return the t to expand about: 0, unless the residuals are far smaller elsewhere.
-
-        A quadratic in t loses digits if it is expanded about a point that is too far away.
-        """
+        """Return the t to expand about: 0, unless the residuals are far smaller elsewhere."""
+        # A quadratic in t loses digits if it is expanded about a point that is too far away.
         r = self.model.residuals(origins, directions)
         square, cross = (r[1] * r[1]).sum(axis=1), (r[0] * r[1]).sum(axis=1)
         t = -cross / np.where(square > 0, square, 1.0)

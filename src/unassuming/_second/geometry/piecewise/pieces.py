@@ -94,10 +94,8 @@ class _Switches(NamedTuple):
     def passing(
         cls, r: Array, moved: Array, knot: Array | float, bend: float, jump: float, column: IntArray
     ) -> list[_Switches]:
-        """Return where r (2, 1, E) and G_i r (2, m - 1, E) pass a knot of an elementwise function.
-
-        Its slope grows by ``bend`` there, and it jumps.
-        """
+        """Return where r (2, 1, E) and G_i r (2, m - 1, E) pass a knot of a function."""
+        # Its slope grows by ``bend`` there, and it jumps.
         out = []
         for value, own in ((r, False), (moved, True)):
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -123,11 +121,9 @@ class _Switches(NamedTuple):
         )
 
     def quadratics(self, state: Array, model: Model, errors: Sequence[Array]) -> list[Array]:
-        """Return the switches in order, (E, m - 1), and A, B, C of Z_i - Z_0 around them.
-
-        ``state`` (m - 1, 4, K) are p and z_0 just behind x = 0, with their slopes. The walk goes
-        from there both ways: what rounds far away is not carried back.
-        """
+        """Return the switches in order, (E, m - 1), and A, B, C of Z_i - Z_0 around them."""
+        # ``state`` (m - 1, 4, K) are p and z_0 just behind x = 0, with their slopes. The walk goes
+        # from there both ways: what rounds far away is not carried back.
         behind, before = (
             self._ordered(np.where(here, sign * self.x, np.inf), sign)._walk(
                 state.copy(), model, errors
@@ -149,11 +145,9 @@ class _Switches(NamedTuple):
         return _Switches(x, column, p, z)
 
     def _walk(self, state: Array, model: Model, errors: Sequence[Array]) -> list[Array]:
-        """Pass the switches, from x = 0 on.
-
-        With p += a c and z_0 += b c the difference grows by 2(a + b)⟨c, p⟩ + 2a⟨c, z_0⟩ +
-        a(a + 2b)⟨c, c⟩.
-        """
+        """Pass the switches, from x = 0 on."""
+        # With p += a c and z_0 += b c the difference grows by 2(a + b)⟨c, p⟩ + 2a⟨c, z_0⟩ +
+        # a(a + 2b)⟨c, c⟩.
         factor = np.moveaxis(np.concatenate([self.p, self.z]), 0, 2)  # (m - 1, E, 4)
         p0, p1, z0, z1 = np.moveaxis(state, 1, 0)
         first = _products(

@@ -47,11 +47,9 @@ class Relaxation:
     bound: float
 
     def supports(self, t: Array, rest: Array) -> tuple[Array, Array]:
-        """Return the largest values of functionals, and of their negatives, (N, m - 1) each.
-
-        The functionals are those of `NormBall.functionals`. Where a set does not meet the ball they
-        are minus infinity.
-        """
+        """Return the largest values of functionals, and of their negatives, (N, m - 1) each."""
+        # The functionals are those of `NormBall.functionals`. Where a set does not meet the ball
+        # they are minus infinity.
         k, sets = len(self.nu), len(self.model.wins)
         alone = BallSet(np.zeros(k), self.nu, np.zeros(k), 0.0, np.eye(k))
         found = np.repeat(self._over([alone], t, rest), sets, axis=2)
@@ -81,10 +79,8 @@ class Relaxation:
 
     @property
     def _known(self) -> bool:
-        """Whether there are inequalities: no knots, and no coefficient reaches the side of a box.
-
-        Subgradients are unbounded there.
-        """
+        """Whether there are inequalities: no knots, and no coefficient at the side of a box."""
+        # Subgradients are unbounded there.
         model, sides = self.model, self.model.penalty
         reach = np.full(len(self.ball.back), np.inf)
         every = self.ball.back.shape[0] == self.ball.back.shape[1]  # none without fitted values
@@ -157,11 +153,9 @@ class Relaxation:
         return 4 * (1 + 1 / eta) * min(float(size @ size), inner, longest)
 
     def _set(self, A: Array, b: Array, c: float) -> BallSet | None:
-        """Return a set in coordinates that make A and the norm diagonal; None if it says nothing.
-
-        Coordinates z that the norm does not bound are eliminated, where A has to be positive
-        definite; one that A and b do not contain is unbounded, and changes no other.
-        """
+        """Return a set in coordinates that make A and the norm diagonal; None if it is all."""
+        # Coordinates z that the norm does not bound are eliminated, where A has to be positive
+        # definite; one that A and b do not contain is unbounded, and changes no other.
         z, seen = np.flatnonzero(self.nu == 0), np.flatnonzero(self.nu > 0)
         size = max(float(np.abs(A).max()), 1e-300)
         absent = (np.abs(A[z]) <= CUT * size).all(axis=1)

@@ -11,7 +11,6 @@ import numpy as np
 
 from unassuming._batches import slices
 from unassuming._errors import NotAvailable
-from unassuming._numerics import CUT, SEEN
 from unassuming._second.geometry.quadratic.forms import Form, Forms
 from unassuming._second.membership import Engine, QuadraticTable
 from unassuming._second.objectives import DesignedObjective
@@ -27,45 +26,6 @@ _TABLED = 60
 
 _KEPT = 2**25
 """Numbers of eigenvectors that are kept; others are computed again."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Spectra:
-    """E_i = {Σ w (y - centre)² <= radius} in the coordinates y = Yᵀx, over the w that count.
-
-    ``free`` are the coordinates that E_i does not bound.
-    """
-
-    w: Array
-    Y: Array
-    free: BoolArray
-    centre: Array
-    radius: Array
-    still: BoolArray
-
-    @classmethod
-    def of(cls, forms: Forms) -> Spectra:
-        """Diagonalise A_i."""
-        w, Y = np.linalg.eigh(forms.A)
-        free = w <= CUT
-        b = np.einsum("skl,sk->sl", Y, forms.b)
-        inverse = np.where(free, 0.0, 1 / np.where(free, 1.0, w))
-        radius = forms.c + (b * b * inverse).sum(axis=1)
-        return cls(w, Y, free, -b * inverse, radius, forms.still)
-
-    def supports(self, t: Array) -> tuple[Array, Array]:
-        """Return the largest tᵀx and -tᵀx over each set, (N, S) each, for t (N, p)."""
-        inverse = np.where(self.free, 0.0, 1 / np.where(self.free, 1.0, self.w))
-        h = np.matmul(t, self.Y * np.sqrt(inverse)[:, None])  # (S, N, p)
-        reach = np.sqrt(self.radius[:, None] * np.einsum("snp,snp->sn", h, h)).T
-        middle = t @ np.einsum("skl,sl->sk", self.Y, self.centre).T
-        up, down = middle + reach, reach - middle
-        size = SEEN * np.linalg.norm(t, axis=1)
-        for i in np.flatnonzero(self.free.any(axis=1)):
-            endless = np.linalg.norm(t @ self.Y[i][:, self.free[i]], axis=1) > size
-            up[endless, i] = down[endless, i] = np.inf
-        return up, down
 
 
 @final
@@ -132,19 +92,6 @@ class QuadraticSets:
         names = ("A", "b", "c", "still")
         return Forms(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
-    def spectra(self) -> Iterator[tuple[slice, Spectra]]:
-        """Return eigenvectors in batches."""
-        if self._known is not None:
-            yield slice(0, self.form.count), self._spectra
-            return
-        for which, forms in self.forms():
-            yield which, Spectra.of(forms)
-
-    @cached_property
-    def _spectra(self) -> Spectra:
-        assert self._known is not None
-        return Spectra.of(self._known)
-
     def table(self) -> QuadraticTable | None:
         """Return the table of many candidates, if the forms are small."""
         o, forms = self.objective, self._known
@@ -178,10 +125,8 @@ class QuadraticSets:
         return np.asarray(self.objective.coefficients(change[None])[0])
 
     def settled(self, values: Array, still: BoolArray, empty: float) -> Array:
-        """Return values (..., S) with those of tied sets: infinite for the whole space.
-
-        A set that ties with Z_0 everywhere is the whole space if Z_0 precedes it, else empty.
-        """
+        """Return values (..., S) with those of tied sets: infinite for the whole space."""
+        # A set that ties with Z_0 everywhere is the whole space if Z_0 precedes it, else empty.
         first = self.engine.order.first
         values = np.where(still & ~first, np.inf, values)
         return np.where(still & first, empty, values)
@@ -193,8 +138,8 @@ class QuadraticSets:
         if self._of_rows:
             found[:] = self.form.supports(t)
         else:
-            for which, spectra in self.spectra():
-                found[:, :, which] = spectra.supports(t)
+            for which, forms in self.forms():
+                found[:, :, which] = forms.spectra.supports(t)
         found[:, unknown] = np.inf
         up, down = self.settled(found, self.still, -np.inf)
         return up, down
