@@ -31,11 +31,9 @@ def build_from_dask(
     classes: Any,
     seed: int,
 ) -> StreamedRegion:
-    """Sum each partition on its worker, merge the sums, and build the region here.
-
-    Partitions of dataframes, and those of unknown length, are counted first, which reads X and y
-    one more time each.
-    """
+    """Sum each partition on its worker, merge the sums, and build the region here."""
+    # Partitions of dataframes, and those of unknown length, are counted first, which reads X and y
+    # one more time each.
     _check(X, weighting)
     dask: Any = import_module("dask")
     empty = StreamingRegion(estimator, noise=noise, m=m, random_state=seed)  # type: ignore[arg-type]
@@ -93,11 +91,9 @@ def _lengths(values: Any) -> list[int]:
 
 
 def _parts(values: Any, lengths: list[int], known: list[int] | None = None) -> list[Any]:
-    """Split values, lazy or not, into partitions of these lengths.
-
-    ``known`` are the lengths of its own partitions, if they have been counted. Graphs are not
-    optimised, so that X and y from the same table share its tasks.
-    """
+    """Split values, lazy or not, into partitions of these lengths."""
+    # ``known`` are the lengths of its own partitions, if they have been counted. Graphs are not
+    # optimised, so that X and y from the same table share its tasks.
     lazy = is_dask(values)
     if not lazy and np.ndim(values) == 0:
         return [values] * len(lengths)  # None, or one weight for all rows

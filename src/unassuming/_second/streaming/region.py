@@ -37,16 +37,13 @@ DEPENDENT = 1e-13
 @final
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Weighted rows and their characters; ``rows`` (m - 1,) are the numbers of rows they stand for.
+    """Weighted rows, their characters, and the numbers of rows for which they stand."""
 
-    X (N, p), y, w and the characters (N,), from 1 to m - 1.
-    """
-
-    X: Array
-    y: Array
+    X: Array  # (N, p)
+    y: Array  # (N,)
     w: Array
-    character: IntArray
-    rows: IntArray
+    character: IntArray  # from 1 to m - 1
+    rows: IntArray  # (m - 1,)
 
     @property
     def m(self) -> int:
@@ -86,29 +83,15 @@ class Points:
 @final
 @dataclass(frozen=True, eq=False)
 class StreamedRegion:
-    """What a region of a stream consists of.
+    """What a region of a stream consists of."""
 
-    Attributes
-    ----------
-    engine : Engine
-        Of the points in place of the rows.
-    cells : KeptCells
-        Unions of characters.
-    n : int
-        Number of rows.
-    estimator, features : estimator and Features
-    seed : int
-    outcomes : array
-        The different values of y, at most three of them.
-    """
-
-    engine: Engine
-    cells: KeptCells
-    n: int
+    engine: Engine  # of the points in place of the rows
+    cells: KeptCells  # unions of characters
+    n: int  # number of rows
     estimator: Any
     features: Any
     seed: int
-    outcomes: Array
+    outcomes: Array  # the different values of y, at most three of them
 
 
 def points_of(stream: StreamingRegion, names: Sequence[str]) -> Points:
@@ -142,10 +125,8 @@ def points_of(stream: StreamingRegion, names: Sequence[str]) -> Points:
 def engine_of(
     stream: StreamingRegion, points: Points, names: Sequence[str], order: Order
 ) -> Engine:
-    """Return the engine of the points, whose statistics are those of all rows.
-
-    Few rows or blocks have fewer than m different signs; without a penalty s and -s are the same.
-    """
+    """Return the engine of the points, whose statistics are those of all rows."""
+    # Few rows or blocks have fewer than m different signs; without a penalty s and -s are the same.
     model = split_pipeline(stream.estimator)[1]
     objective: Any = factory_for(model)(model, points.X, points.y, points.w)
     objective.rename(names)
@@ -167,10 +148,8 @@ def _moments(grams: Array) -> tuple[Array, Array, Array]:
 
 
 def _resolved(unit: Array, flat: BoolArray, penalty: Array, names: Sequence[str]) -> Array:
-    """Return the projection on what the columns span, or refuse what sums leave in doubt.
-
-    ``unit`` are the products of the columns, centred and scaled; ``flat`` columns are constant.
-    """
+    """Return the projection on what the columns span, or refuse what sums leave in doubt."""
+    # ``unit`` are the products of the columns, centred and scaled; ``flat`` columns are constant.
     steep = np.flatnonzero(~flat)
     lam, U = np.linalg.eigh(unit[np.ix_(steep, steep)])
     kept = U[:, lam > DEPENDENT * lam.max(initial=0.0)]
