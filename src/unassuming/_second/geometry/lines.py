@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, final
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -152,9 +151,7 @@ def _roots(
     return states, first, last
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Spans:
+class Spans(NamedTuple):
     """Closed intervals on several lines: sorted and disjoint on each, in the order of the lines."""
 
     line: IntArray  # (k,)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,9 +11,7 @@ from unassuming._second.geometry.piecewise.model import Penalty
 from unassuming._typing import Array, IntArray
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Crossings:
+class Crossings(NamedTuple):
     """The crossings of N lines with kinks in order of t, padded with infinity, (N, B)."""
 
     t: Array  # crossings that differ by rounding alone share one t

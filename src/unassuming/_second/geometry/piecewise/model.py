@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, final
+from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
 
@@ -23,9 +23,7 @@ Affine: TypeAlias = Sequence[Array | float] | Array
 """An affine function of t: its value at t = 0, and its slope."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Penalty:
+class Penalty(NamedTuple):
     """The kinked part of a separable penalty as a table: a component of the gradient a row."""
 
     coefficient: IntArray  # (k,): the coefficient behind each component

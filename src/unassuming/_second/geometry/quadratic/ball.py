@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.linalg import eigh
@@ -31,9 +31,7 @@ _NUMBERS = 2**20
 """Numbers in one batch of sets."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class BallSet:
+class BallSet(NamedTuple):
     """One set: ω, ν, β (k,) and γ, with a map T (K, k) from functionals t to g = Tᵀt."""
 
     # What T does not map is bounded by the norm alone: its squares are added to p².
@@ -52,9 +50,7 @@ class BallSet:
         return g, np.maximum((t * t).sum(axis=1) - (g * g).sum(axis=1), 0.0)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Dual:
+class Dual(NamedTuple):
     """The dual of several sets at once: ω, ν, β (S, 1, k), γ (S, 1); further zeros fill k."""
 
     omega: Array

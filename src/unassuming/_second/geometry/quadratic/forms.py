@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -46,9 +46,7 @@ class Forms:
         return Spectra(w, Y, free, -b * inverse, radius)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Spectra:
+class Spectra(NamedTuple):
     """E_i = {Σ w (y - centre)² <= radius} in the coordinates y = Yᵀx, over the w that count."""
 
     # ``free`` are the coordinates that E_i does not bound.

@@ -6,8 +6,7 @@ sets is closed and convex, and the region is a finite union of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,9 +18,7 @@ _STARTS, _LARGE = 8, 32
 """How many sets a search begins with, and how many free directions they may have."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class FreeDirections:
+class FreeDirections(NamedTuple):
     """How many sets share a free direction."""
 
     found: int  # share the direction: the region at q is unbounded for q <= found

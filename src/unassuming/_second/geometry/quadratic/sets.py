@@ -10,7 +10,6 @@ from typing import cast, final
 import numpy as np
 
 from unassuming._batches import slices
-from unassuming._errors import NotAvailable
 from unassuming._second.geometry.quadratic.forms import Form, Forms
 from unassuming._second.membership import Engine, QuadraticTable
 from unassuming._second.objectives import DesignedObjective
@@ -40,33 +39,22 @@ class QuadraticSets:
     @staticmethod
     def exist(engine: Engine) -> bool:
         """Whether the sets are ellipsoids or cylinders about the estimate."""
-        if not _closed_form(engine):
+        noise, hessian = engine.noise, engine.weighting is None
+        hessian = hessian or named(engine.weighting) == "hessian"
+        if not (engine.objective.quadratic and noise.orthogonal and hessian):
             return False
-        w = cast(DesignedObjective, engine.objective).w
-        return engine.noise.rowwise or not np.ptp(w) > 0
+        # Weights that differ do not commute with transformations that move rows.
+        return noise.rowwise or not np.ptp(cast(DesignedObjective, engine.objective).w) > 0
 
     @classmethod
     def of(cls, engine: Engine, *, whitened: bool = False) -> QuadraticSets:
         """Return the sets of an engine; ``whitened``: in coordinates with H = I."""
-        o, noise = engine.objective, engine.noise
-        if not _closed_form(engine):
-            raise NotAvailable(
-                "bounds in closed form need squares, a quadratic penalty, weighting='hessian' and "
-                f"transformations that are orthogonal maps, given {o} with {noise!r}. Ranks, tests "
-                "and membership are available."
-            )
-        o = cast(DesignedObjective, o)  # others are not quadratic
-        if not cls.exist(engine):
-            raise NotAvailable(
-                "weights that differ from row to row do not commute with transformations that "
-                f"move rows, so that the sets need not be bounded: given {noise!r}. Use symmetric "
-                "noise, or equal weights. Ranks, tests and membership are available."
-            )
+        o = cast(DesignedObjective, engine.objective)  # others are not quadratic
         at, root = o.state(o.estimate()[None]), np.sqrt(o.w)
         coordinates = o.whitened if whitened else o.coordinates
         Q = o.factor.Q
         columns = Q if coordinates is o.whitened else coordinates.columns
-        form = Form(columns, Q, root * at.r[0], root, noise, engine.drawn, engine.m - 1)
+        form = Form(columns, Q, root * at.r[0], root, engine.noise, engine.drawn, engine.m - 1)
         return cls(engine, coordinates, form)
 
     @cached_property
@@ -154,12 +142,6 @@ class QuadraticSets:
         """Return lower and upper bounds of gᵀ(a - â) over the region of level 1 - q/m, (N,)."""
         up, down = self.supports(g)
         return outward(-qth_largest(down, q), qth_largest(up, q))
-
-
-def _closed_form(engine: Engine) -> bool:
-    """Whether the objective, its weighting and the transformations allow closed forms."""
-    hessian = engine.weighting is None or named(engine.weighting) == "hessian"
-    return engine.objective.quadratic and engine.noise.orthogonal and hessian
 
 
 def qth_largest(values: Array, q: int) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -15,9 +15,7 @@ from unassuming._second.ranking import Order
 from unassuming._typing import Array, BoolArray, IntArray
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Table:
+class Table(NamedTuple):
     """The statistics of fresh signs, for coefficients whose signs are given."""
 
     Z: Array  # (m - 1,)
