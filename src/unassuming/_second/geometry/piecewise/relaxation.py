@@ -12,15 +12,11 @@ For any other Ψ the triangle inequality gives, with τ >= ‖Ψs‖ for all suc
 
 Without kinks the difference of the statistics is a quadratic itself, and η = 0. The functional is
 bounded over all points that satisfy the inequality and lie in the ball of a norm bound.
-
-Eigenvalues of a nearly singular kernel are lost in rounding, so v is known to within some ε only.
-For every κ > 0, (1 - κ)‖ṽ‖² - ε²/κ <= ‖v‖² <= (1 + κ)‖ṽ‖² + (1 + 1/κ)ε².
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -84,7 +80,7 @@ class Relaxation:
         model, sides = self.model, self.model.penalty
         reach = np.full(len(self.ball.back), np.inf)
         every = self.ball.back.shape[0] == self.ball.back.shape[1]  # none without fitted values
-        if self.bound > 0 and every and self._blur < 0.1:
+        if self.bound > 0 and every:
             reach = 1.1 * self.bound * np.linalg.norm(self.ball.back, axis=1)
         boxed = np.isinf(sides.lo) | np.isinf(sides.hi)
         reached = boxed & (np.abs(sides.kinks) <= sides.own(reach)[:, None])
@@ -95,25 +91,14 @@ class Relaxation:
         """The largest constant subgradients σ, (k,)."""
         return np.asarray(np.abs(self.model.penalty.between).max(axis=1))
 
-    @cached_property
-    def _blur(self) -> float:
-        """κ: the relative error of fitted values Rx within the ball of a kernel; 0 for features."""
-        length = np.linalg.norm(self.ball.back[:, self.ball.nu > 0], axis=0)
-        if not (self.ball.nu[self.ball.nu > 0] == 1).all() or self.bound == 0:
-            return 0.0
-        condition = length.max() / length.min() if self.ball.complete else EPS**-0.5
-        return float(len(self.ball.R) * EPS * condition)
-
     def inequalities(self, eta: float) -> tuple[Array, Array, Array]:
         """Return A (m - 1, k, k), b (m - 1, k) and c (m - 1,) of xᵀAx - 2bᵀx <= c for all sets."""
-        model, R, kappa = self.model, self.ball.R, self._blur
+        model, R = self.model, self.ball.R
         pull = model.loss.slopes[0] * model.pull
-        y, x = (
-            pull @ model.y,
-            pull @ R + model.weigh(model.P.T).T @ self.ball.back,
-        )  # v_0 = y - x(·)
-        moved = model.moved(np.vstack([model.y, R.T])) - np.vstack([model.y, R.T])[:, None]
-        d = np.moveaxis(moved @ pull.T, 0, -1)  # (m - 1, K, 1 + k)
+        # v_0 = y - x(·)
+        y, x = pull @ model.y, pull @ R + model.weigh(model.P.T).T @ self.ball.back
+        rows = np.vstack([model.y, R.T])
+        d = np.moveaxis((model.moved(rows) - rows[:, None]) @ pull.T, 0, -1)  # (m - 1, K, 1 + k)
         dy, dx = d[..., 0], -d[..., 1:]  # v_i - v_0 = dy + dx(·)
         zeta = eta if model.weighting is not None and self.spread.any() else 0.0
         rest = eta - zeta
@@ -121,24 +106,12 @@ class Relaxation:
         cross = np.swapaxes(dx, 1, 2) @ x
         A = cross + np.swapaxes(cross, 1, 2)
         b = np.swapaxes(dx, 1, 2) @ y - dy @ x
-        c = 2 * dy @ y + self._slack(eta) + self._blurred(2 + zeta + 4 * rest)
-        for share, vx, vy in (
-            (1 + rest + kappa * rest, -dx, dy),
-            (kappa, x[None], y[None]),
-            (zeta + kappa * (1 + zeta), x - dx, y + dy),
-        ):
+        c = 2 * dy @ y + self._slack(eta)
+        for share, vx, vy in ((1 + rest, -dx, dy), (zeta, x - dx, y + dy)):
             A = A - share * (np.swapaxes(vx, 1, 2) @ vx)
             b = b - share * (vy[:, None] @ vx)[:, 0]
             c = c + share * (vy**2).sum(axis=1)
         return A, b, c
-
-    def _blurred(self, share: float) -> float:
-        """Return (1 + 1/κ) ε² times a share, where ε bounds the error of v within the ball."""
-        if self._blur == 0:
-            return 0.0
-        size = self.model.norm * np.linalg.norm(self.ball.R[:, self.ball.nu > 0], 2)
-        size += np.linalg.norm(self.model.weigh(self.model.P.T).T @ self.ball.back)
-        return float(share * (1 + 1 / self._blur) * (self._blur * size * self.bound) ** 2)
 
     def _slack(self, eta: float) -> float:
         """Return the right-hand side: ‖σ‖²/η, or (1 + 1/η) 4τ²."""
