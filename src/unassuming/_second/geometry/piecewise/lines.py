@@ -19,11 +19,13 @@ from unassuming._numerics import EPS
 from unassuming._second.geometry.grid_lines import GridLines
 from unassuming._second.geometry.lines import Lines, membership
 from unassuming._second.geometry.piecewise.model import Model
-from unassuming._second.geometry.piecewise.pieces import Pieces, own_pieces, shared_pieces
+from unassuming._second.geometry.piecewise.pieces import (
+    BATCH_BYTES,
+    Pieces,
+    own_pieces,
+    shared_pieces,
+)
 from unassuming._typing import Array, BoolArray, IntArray
-
-BATCH_BYTES = 2**20
-"""The size of one table of a batch of lines: near that of a cache."""
 
 
 @final

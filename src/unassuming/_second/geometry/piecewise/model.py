@@ -155,11 +155,6 @@ class Model:
         """Those of Ψ, (k, K), and below them those of ΨL, (n, K)."""
         return np.concatenate([self.weigh(np.eye(len(self.L))), self.pull.T])
 
-    @property
-    def plain(self) -> bool:
-        """Whether only single components of the gradient switch."""
-        return self.weighting is None and not len(self.loss.knots)
-
     def weigh(self, g: Array) -> Array:
         """Return Ψg for g (..., k)."""
         return g if self.weighting is None else g @ self.weighting.T

@@ -9,15 +9,20 @@ the end of its box, adds an affine multiple of one column to p or to z_0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._second.geometry.lines import Events, quadratic_events
 from unassuming._second.geometry.piecewise.breakpoints import Crossings
 from unassuming._second.geometry.piecewise.model import Model, settle
 from unassuming._typing import Array, IntArray
+
+BATCH_BYTES = 2**20
+"""The size of one table of a batch: near that of a cache."""
 
 
 class Pieces(NamedTuple):
@@ -82,105 +87,58 @@ def _moved(model: Model, r: Array) -> tuple[Array, ...]:
     return d, p, model.weighting.T @ p
 
 
-class _Switches(NamedTuple):
-    """Where p or z_0 gain an affine multiple of a column, (m - 1 or 1, E); infinite for never."""
-
-    x: Array
-    column: IntArray
-    p: Array  # (2, m - 1 or 1, E): the factor
-    z: Array
-
-    @classmethod
-    def passing(
-        cls, r: Array, moved: Array, knot: Array | float, bend: float, jump: float, column: IntArray
-    ) -> list[_Switches]:
-        """Return where r (2, 1, E) and G_i r (2, m - 1, E) pass a knot of a function."""
-        # Its slope grows by ``bend`` there, and it jumps.
-        out = []
-        for value, own in ((r, False), (moved, True)):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                x = (knot - value[0]) / value[1]
-            up = np.where(np.isfinite(x), np.sign(value[1]), 0.0)
-            x = np.where(up != 0, x, np.inf)
-            rest = np.where(up != 0, value[0] - knot, 0.0)  # the knot may be infinite
-            gain = up * np.stack([bend * rest + jump, bend * value[1]])
-            both = (gain, 0 * gain) if own else (-gain, gain)
-            out.append(cls(x, np.broadcast_to(column, x.shape), *both))
-        return out
-
-    @classmethod
-    def joined(cls, parts: Sequence[_Switches], sets: int) -> _Switches:
-        """Return the switches of all kinds, (m - 1, E)."""
-        return cls(
-            *(
-                np.concatenate(
-                    [np.broadcast_to(x, (*x.shape[:-2], sets, x.shape[-1])) for x in kind], -1
-                )
-                for kind in zip(*parts, strict=True)
-            )
-        )
-
-    def quadratics(self, state: Array, model: Model, errors: Sequence[Array]) -> list[Array]:
-        """Return the switches in order, (E, m - 1), and A, B, C of Z_i - Z_0 around them."""
-        # ``state`` (m - 1, 4, K) are p and z_0 just behind x = 0, with their slopes. The walk goes
-        # from there both ways: what rounds far away is not carried back.
-        behind, before = (
-            self._ordered(np.where(here, sign * self.x, np.inf), sign)._walk(
-                state.copy(), model, errors
-            )
-            for here, sign in ((self.x > 0, 1), (self.x <= 0, -1))
-        )
-        x = np.concatenate([-before[0][::-1], behind[0]])
-        return [
-            x,
-            *(np.concatenate([y[:0:-1], z]) for y, z in zip(before[1:], behind[1:], strict=True)),
-        ]
-
-    def _ordered(self, x: Array, sign: int) -> _Switches:
-        order = np.argsort(x, axis=1, kind="stable")
-        order = order[:, : int(np.isfinite(x).sum(axis=1).max(initial=0))]
-        x, column = np.take_along_axis(x, order, 1), np.take_along_axis(self.column, order, 1)
-        factors = (np.take_along_axis(part, order[None], axis=2) for part in (self.p, self.z))
-        p, z = (np.where(np.isfinite(x), sign * part, 0.0) for part in factors)
-        return _Switches(x, column, p, z)
-
-    def _walk(self, state: Array, model: Model, errors: Sequence[Array]) -> list[Array]:
-        """Pass the switches, from x = 0 on."""
-        # With p += a c and z_0 += b c the difference grows by 2(a + b)⟨c, p⟩ + 2a⟨c, z_0⟩ +
-        # a(a + 2b)⟨c, c⟩.
-        factor = np.moveaxis(np.concatenate([self.p, self.z]), 0, 2)  # (m - 1, E, 4)
-        p0, p1, z0, z1 = np.moveaxis(state, 1, 0)
-        first = _products(
-            (p0, p1), (p0 + 2 * z0, p1 + 2 * z1), lambda x, y: np.einsum("ik,ik->i", x, y)
-        )
-        sizes = np.linalg.norm(state, axis=-1)[:, None]
-        dots, rows = np.empty(factor.shape), np.arange(len(state))
-        for e in range(factor.shape[1]):
-            if model.plain:  # unit vectors: one entry of the state changes
-                at = rows, slice(None), self.column[:, e]
-                dots[:, e] = state[at]
-                state[at] += factor[:, e]
-            else:
-                c = model.columns[self.column[:, e]]
-                dots[:, e] = np.einsum("irk,ik->ir", state, c)
-                state += factor[:, e, :, None] * c[:, None]
-        square = (model.columns**2).sum(axis=1)[self.column]
-        (a0, a1, b0, b1), (p0, p1, z0, z1) = np.moveaxis(factor, 2, 0), np.moveaxis(dots, 2, 0)
-        own = _products((a0, a1), (a0 + 2 * b0, a1 + 2 * b1), np.multiply)
-        cross = _products((a0, a1), (p0 + z0, p1 + z1), np.multiply)
-        shift = _products((b0, b1), (p0, p1), np.multiply)
-        gains = (square * x + 2 * (y + z) for x, y, z in zip(own, cross, shift, strict=True))
-        ABC = [np.cumsum(np.vstack([x, y.T]), axis=0) for x, y in zip(first, gains, strict=True)]
-        longer = np.concatenate([sizes, np.abs(factor) * np.sqrt(square)[..., None]], axis=1)
-        p, z = np.split(np.cumsum(longer, axis=1).T, 2)
-        settle(ABC, p, p + 2 * z, *errors)
-        return [self.x.T, *ABC]
+def _passing(
+    r: Array, moved: Array, knot: Array | float, bend: float, jump: float, column: IntArray
+) -> list[tuple[Array, ...]]:
+    """Return where r (2, 1, E) and G_i r (2, m - 1, E) pass a knot of a function: its switches."""
+    # The slope of the function grows by ``bend`` there, and it jumps. A switch is x, infinite for
+    # never, a column, and by which affine multiple of that p and z_0 grow, (4, m - 1 or 1, E).
+    out = []
+    for value, own in ((r, False), (moved, True)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            x = (knot - value[0]) / value[1]
+        up = np.where(np.isfinite(x), np.sign(value[1]), 0.0)
+        x = np.where(up != 0, x, np.inf)
+        rest = np.where(up != 0, value[0] - knot, 0.0)  # the knot may be infinite
+        gain = up * np.stack([bend * rest + jump, bend * value[1]])
+        both = (gain, 0 * gain) if own else (-gain, gain)
+        out.append((x, np.broadcast_to(column, x.shape), np.concatenate(both)))
+    return out
 
 
-def _products(
-    x: Sequence[Array], y: Sequence[Array], dot: Callable[[Array, Array], Array]
-) -> tuple[Array, Array, Array]:
-    """Return A, B and C of the product of x[0] + x[1] t and y[0] + y[1] t."""
+def _quadratics(
+    model: Model, state: Array, switches: Sequence[Array], errors: Sequence[Array]
+) -> tuple[Array, Array]:
+    """Return switches in order, (m - 1, E), and A, B and C around them, (3, m - 1, E + 1)."""
+    # ``state`` (m - 1, 4, K) are p and z_0 just behind x = 0, with their slopes.
+    x, column, factor = switches
+    sets, K = np.arange(len(state)), state.shape[-1]
+    order = np.argsort(x, axis=1, kind="stable")
+    order = order[:, : int(np.isfinite(x).sum(axis=1).max(initial=0))]
+    x, column = (np.take_along_axis(part, order, axis=1) for part in (x, column))
+    factor = np.take_along_axis(factor, order[None], axis=2)
+    factor = np.moveaxis(np.where(np.isfinite(x), factor, 0.0), 0, 2)  # (m - 1, E, 4)
+    here = (x <= 0).sum(axis=1)
+    norms = np.linalg.norm(model.columns, axis=1)[column][..., None]
+    longer = np.zeros((len(sets), x.shape[1] + 1, 4))
+    np.cumsum(np.abs(factor) * norms, axis=1, out=longer[:, 1:])
+    sizes = np.abs(longer - longer[sets, here][:, None]) + np.linalg.norm(state, axis=-1)[:, None]
+    ABC = np.empty((3, *longer.shape[:2]))
+    for some in slices(len(sets), rows_that_fit(BATCH_BYTES, 4 * K * longer.shape[1])):
+        path = np.zeros((*longer[some].shape, K))
+        steps = factor[some][..., None] * model.columns[column[some]][:, :, None]
+        np.cumsum(steps, axis=1, out=path[:, 1:])
+        path += (state[some] - path[np.arange(len(path)), here[some]])[:, None]
+        p0, p1, z0, z1 = np.moveaxis(path, 2, 0)
+        ABC[:, some] = _products((p0, p1), (p0 + 2 * z0, p1 + 2 * z1))
+    p, z = np.split(np.moveaxis(sizes, 2, 0), 2)
+    settle(ABC, p, p + 2 * z, *(error[..., None] for error in errors))
+    return x, ABC
+
+
+def _products(x: Sequence[Array], y: Sequence[Array]) -> tuple[Array, Array, Array]:
+    """Return A, B and C of the products of vectors x[0] + x[1] t and y[0] + y[1] t."""
+    dot = partial(np.einsum, "sek,sek->se")
     return dot(x[1], y[1]), dot(x[0], y[1]) + dot(x[1], y[0]), dot(x[0], y[0])
 
 
@@ -198,7 +156,8 @@ def own_pieces(model: Model, origin: Array, direction: Array, shift: float) -> P
     held, lo, hi = model.penalty.held(o, way)
     w = np.array(u)
     w[0] -= model.penalty.beside(model.penalty.own(a))
-    parts = [_crossings(crossed, shift)]
+    gain = np.concatenate([np.zeros((2, *crossed.t.shape)), -crossed.change[None]])
+    parts = [(crossed.t - shift, crossed.component, np.concatenate([gain, 0 * gain[:1]]))]
     face = np.flatnonzero(held[0])
     if len(face):
         lo, hi = lo[:, face], hi[:, face]
@@ -206,19 +165,23 @@ def own_pieces(model: Model, origin: Array, direction: Array, shift: float) -> P
         (w[..., face], side), (many, own) = _soft(base, lo, hi), _soft(other, lo, hi)
         # What is shifted alike differs by v, which may be zero.
         v[..., face] = np.where((side == own) & (side != 0), v[..., face], many - w[..., face])
-        parts += _Switches.passing(base, other, lo, -1.0, 0.0, face)
-        parts += _Switches.passing(base, other, hi, 1.0, 0.0, face)
+        parts += _passing(base, other, lo, -1.0, 0.0, face)
+        parts += _passing(base, other, hi, 1.0, 0.0, face)
     loss, rows = model.loss, len(model.L) + np.arange(len(model.y))
     for knot, bend, jump in zip(loss.knots, np.diff(loss.slopes), loss.jumps, strict=True):
-        parts += _Switches.passing(r, moved, knot, bend, jump, rows)
-    switches = _Switches.joined(parts, len(model.wins))
-
+        parts += _passing(r, moved, knot, bend, jump, rows)
+    m = len(model.wins)
+    switches = [
+        np.concatenate([np.broadcast_to(x, (*x.shape[:-2], m, x.shape[-1])) for x in kind], -1)
+        for kind in zip(*parts, strict=True)
+    ]
     p = model.weigh(v)
     state = np.stack([*p, *np.broadcast_to(model.weigh(w), p.shape)], axis=1)
-    x, *quadratics = switches.quadratics(state, model, [e[:, 0] for e in model.errors(r, d, *a)])
-    far = np.full((1, len(model.wins)), np.inf)
-    ends, (A, B, C) = np.vstack([-far, x, far])[None], (part[None] for part in quadratics)
-    one = np.zeros(1, dtype=np.intp)
+    errors = [e[:, 0] for e in model.errors(r, d, *a)]
+    x, quadratics = _quadratics(model, state, switches, errors)
+    far, one = np.full((m, 1), np.inf), np.zeros(1, dtype=np.intp)
+    ends = np.hstack([-far, x, far]).T[None]
+    A, B, C = np.swapaxes(quadratics, 1, 2)[:, None]
     events = quadratic_events(one, ends[:, :-1], ends[:, 1:], A, B, C, model.wins)
     # Where a residual meets a jump of the loss Z_0 may be smaller than on both sides.
     knots, moves = loss.knots[loss.jumps != 0], np.flatnonzero(r[1, 0])
@@ -226,11 +189,6 @@ def own_pieces(model: Model, origin: Array, direction: Array, shift: float) -> P
     t = np.concatenate([crossed.t[0], met + shift])
     t = t[np.isfinite(t)]
     return Pieces(crossed, events, np.zeros(len(t), dtype=np.intp), t)
-
-
-def _crossings(crossed: Crossings, shift: float) -> _Switches:
-    gain = -np.stack([crossed.change, np.zeros_like(crossed.change)])
-    return _Switches(crossed.t - shift, crossed.component, 0 * gain, gain)
 
 
 def _soft(u: Array, lo: Array, hi: Array) -> tuple[Array, IntArray]:
