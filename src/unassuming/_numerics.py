@@ -118,6 +118,16 @@ def kernel_factor(K: Array, w: Array, alpha: float) -> Factor:
     return Factor(U * share, back, push, np.zeros((n, 0)), np.eye(n), np.ones(1), np.zeros(n))
 
 
+def rank_cut(shape: tuple[int, ...]) -> float:
+    """Return the relative size below which a singular value is nothing but rounding."""
+    return max(shape) * EPS
+
+
+def powers_of_two(lengths: Array) -> Array:
+    """Return powers of two near some lengths, one for zero: dividing by them rounds nothing."""
+    return np.asarray(np.ldexp(1.0, np.frexp(lengths)[1]))
+
+
 def blur(y: Array, terms: Array) -> Array:
     """Return e (N,), the rounding of residuals y - Φa; ``terms`` (N, n) are |Φ||a|."""
     return np.asarray(4 * EPS * (np.abs(y) + terms).max(axis=-1))

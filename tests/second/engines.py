@@ -6,11 +6,11 @@ import numpy as np
 
 from recorded import make, problems
 from unassuming._errors import NotAvailable
-from unassuming._second import noise as noises
-from unassuming._second.geometry.quadratic import QuadraticSets
-from unassuming._second.membership import Engine
-from unassuming._second.objectives import factory_for
-from unassuming._second.ranking import Order
+from unassuming import noise as noises
+from unassuming.geometry.quadratic import QuadraticSets
+from unassuming.membership import Engine
+from unassuming.objectives import factory_for
+from unassuming.ranking import Order
 
 
 def noise_of(problem):

@@ -8,16 +8,16 @@ from sklearn.linear_model import QuantileRegressor, RidgeClassifier
 
 import unassuming as ua
 from unassuming._numerics import factor
-from unassuming._second.geometry.branch_and_bound import GAP, branch_and_bound
-from unassuming._second.geometry.choose import lines_of
-from unassuming._second.geometry.labels.boxes import Admissible, LabelBoxes
-from unassuming._second.geometry.labels.lines import LabelModel
-from unassuming._second.geometry.signs.boxes import SignBoxes
-from unassuming._second.geometry.signs.model import SignModel
-from unassuming._second.membership import Engine
-from unassuming._second.noise import Labels, Quantile
-from unassuming._second.objectives import factory_for
-from unassuming._second.ranking import Order
+from unassuming.geometry.branch_and_bound import GAP, branch_and_bound
+from unassuming.geometry.choose import lines_of
+from unassuming.geometry.labels.boxes import Admissible, LabelBoxes
+from unassuming.geometry.labels.lines import LabelModel
+from unassuming.geometry.signs.boxes import SignBoxes
+from unassuming.geometry.signs.model import SignModel
+from unassuming.membership import Engine
+from unassuming.noise import Labels, Quantile
+from unassuming.objectives import factory_for
+from unassuming.ranking import Order
 
 
 def engine_of(model, X, y, noise, m, seed, weighting=None):

@@ -5,11 +5,11 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import HuberRegressor, LinearRegression, QuantileRegressor, Ridge
 
-from unassuming._second.geometry.quadratic import QuadraticSets
-from unassuming._second.membership import Engine
-from unassuming._second.noise import Quantile, Symmetric, SymmetricExchangeable
-from unassuming._second.objectives import factory_for
-from unassuming._second.ranking import Order
+from unassuming.geometry.quadratic import QuadraticSets
+from unassuming.membership import Engine
+from unassuming.noise import Quantile, Symmetric, SymmetricExchangeable
+from unassuming.objectives import factory_for
+from unassuming.ranking import Order
 
 MODELS = [
     (LinearRegression(), SymmetricExchangeable()),

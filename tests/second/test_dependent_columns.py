@@ -5,10 +5,10 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from second.tables import dependent, outputs
-from unassuming._second.membership import Engine
-from unassuming._second.noise import Exchangeable, Symmetric, SymmetricExchangeable
-from unassuming._second.objectives import from_linear_regression
-from unassuming._second.ranking import Order
+from unassuming.membership import Engine
+from unassuming.noise import Exchangeable, Symmetric, SymmetricExchangeable
+from unassuming.objectives import from_linear_regression
+from unassuming.ranking import Order
 
 KINDS = list(dependent(np.random.default_rng(0)))
 

@@ -7,11 +7,11 @@ from sklearn.linear_model import LinearRegression, Ridge
 
 from second.engines import asked, count, engine_of, quadratic_sets
 from second.tables import dependent, outputs
-from unassuming._second.geometry.quadratic import QuadraticSets, free_directions, qth_largest
-from unassuming._second.membership import Engine
-from unassuming._second.noise import Exchangeable, Symmetric, SymmetricExchangeable
-from unassuming._second.objectives import factory_for
-from unassuming._second.ranking import Order
+from unassuming.geometry.quadratic import QuadraticSets, free_directions, qth_largest
+from unassuming.membership import Engine
+from unassuming.noise import Exchangeable, Symmetric, SymmetricExchangeable
+from unassuming.objectives import factory_for
+from unassuming.ranking import Order
 
 VERDICTS = {True: "bounded", False: "unbounded", None: "undetermined"}
 

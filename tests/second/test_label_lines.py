@@ -6,12 +6,12 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import unassuming as ua
 from second.scans import inside, members
-from unassuming._second.geometry.choose import lines_of
-from unassuming._second.geometry.labels.roots import Sums
-from unassuming._second.membership import Engine
-from unassuming._second.noise import Labels
-from unassuming._second.objectives import factory_for
-from unassuming._second.ranking import Order
+from unassuming.geometry.choose import lines_of
+from unassuming.geometry.labels.roots import Sums
+from unassuming.membership import Engine
+from unassuming.noise import Labels
+from unassuming.objectives import factory_for
+from unassuming.ranking import Order
 
 RBF = {"kernel": "rbf", "gamma": 0.7}
 MODELS = {

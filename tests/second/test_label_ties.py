@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
-from unassuming._second.membership import Engine
-from unassuming._second.noise import Labels
-from unassuming._second.objectives import factory_for
-from unassuming._second.ranking import Order
+from unassuming.membership import Engine
+from unassuming.noise import Labels
+from unassuming.objectives import factory_for
+from unassuming.ranking import Order
 
 MODELS = [
     LogisticRegression(C=0.7),

@@ -9,12 +9,12 @@ import unassuming as ua
 from recorded import problems
 from second.engines import asked, count, engine_of
 from second.scans import assert_flips
-from unassuming._second import noise as noises
-from unassuming._second.geometry.choose import lines_of
-from unassuming._second.geometry.grid_lines import GridLines
-from unassuming._second.membership import Engine
-from unassuming._second.objectives import factory_for
-from unassuming._second.ranking import Order
+from unassuming import noise as noises
+from unassuming.geometry.choose import lines_of
+from unassuming.geometry.grid_lines import GridLines
+from unassuming.membership import Engine
+from unassuming.objectives import factory_for
+from unassuming.ranking import Order
 
 EXACT = [name for name in problems() if lines_of(engine_of(name)).exact]
 SAMPLED = ("labels, logistic", "labels, logistic, plain")

@@ -5,7 +5,7 @@ from math import factorial
 import numpy as np
 import pytest
 
-from unassuming._second.noise import (
+from unassuming.noise import (
     BlockSymmetric,
     Exchangeable,
     ExchangeableWithin,
@@ -19,7 +19,7 @@ from unassuming._second.noise import (
     SymmetricExchangeable,
     as_noise,
 )
-from unassuming._second.noise.perturbations import declared, is_group, is_spherical
+from unassuming.noise.perturbations import declared, is_group, is_spherical
 
 ROTATION = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
 EVERY = [

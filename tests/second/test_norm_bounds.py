@@ -5,7 +5,7 @@ import pytest
 
 from recorded import problems
 from second.engines import asked, count, engine_of, quadratic_sets, rows_at
-from unassuming._second.geometry.quadratic import SetsAndBall, qth_largest
+from unassuming.geometry.quadratic import SetsAndBall, qth_largest
 
 CLOSE = 1e-3
 

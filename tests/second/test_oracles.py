@@ -7,9 +7,9 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Lasso, LinearRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 
-from unassuming._second.geometry.quadratic import QuadraticSets, SetsAndBall, radii, rays, spans
-from unassuming._second.membership import Engine
-from unassuming._second.noise import (
+from unassuming.geometry.quadratic import QuadraticSets, SetsAndBall, radii, rays, spans
+from unassuming.membership import Engine
+from unassuming.noise import (
     BlockSymmetric,
     Exchangeable,
     Perturbations,
@@ -17,8 +17,8 @@ from unassuming._second.noise import (
     Symmetric,
     SymmetricExchangeable,
 )
-from unassuming._second.objectives import factory_for
-from unassuming._second.ranking import Order
+from unassuming.objectives import factory_for
+from unassuming.ranking import Order
 from unassuming.models import LSSVC
 
 LASSO = Lasso(alpha=0.1)
@@ -224,7 +224,7 @@ def test_many_rows_are_transformed_in_parts(monkeypatch):
         engine = region(model, X, y, noise, m=30)
         a = engine.objective.estimate() + np.random.default_rng(1).normal(size=(5, 3))
         whole = engine.gaps(a)[0], engine.statistics(a), engine.rank(a)
-        monkeypatch.setattr("unassuming._second.membership.engine._LARGEST", 40 * 7)
+        monkeypatch.setattr("unassuming.membership.engine._LARGEST", 40 * 7)
         parts = engine.gaps(a)[0], engine.statistics(a), engine.rank(a)
         monkeypatch.undo()
         for one, other in zip(whole, parts, strict=True):
@@ -263,7 +263,7 @@ def test_rows_with_equal_signs_are_summed_first(model, monkeypatch):
     a = objective.estimate() + 0.05 * rng.normal(size=(20, 3))
     sums = Engine(objective, Symmetric(), group.drawn, order)
     found = sums.gaps(a)[0], sums.rank(a)
-    monkeypatch.setattr("unassuming._second.membership.engine._FROM", 10**9)
+    monkeypatch.setattr("unassuming.membership.engine._FROM", 10**9)
     plain = Engine(objective, Symmetric(), group.drawn, order)
     np.testing.assert_allclose(found[0], plain.gaps(a)[0], rtol=1e-8)
     assert found[1].tolist() == plain.rank(a).tolist()

@@ -5,9 +5,9 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.utils import all_estimators
 
-from unassuming._second.membership import Engine
-from unassuming._second.noise import Perturbations, Symmetric
-from unassuming._second.objectives import (
+from unassuming.membership import Engine
+from unassuming.noise import Perturbations, Symmetric
+from unassuming.objectives import (
     Objective,
     check_objective,
     factory_for,
@@ -16,7 +16,7 @@ from unassuming._second.objectives import (
     registered_classes,
     registry,
 )
-from unassuming._second.ranking import Order
+from unassuming.ranking import Order
 
 
 class AbsoluteRidge(Objective):

@@ -5,7 +5,7 @@ import pytest
 
 from recorded import problems
 from second.engines import asked, count, engine_of, quadratic_sets, rows_at
-from unassuming._second.geometry.quadratic import qth_largest, radii, rays, spans
+from unassuming.geometry.quadratic import qth_largest, radii, rays, spans
 
 CLOSE = 1e-6
 

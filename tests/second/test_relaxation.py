@@ -6,13 +6,13 @@ from sklearn.svm import SVR
 
 from recorded import problems
 from second.engines import asked, count, engine_of, quadratic_sets, rows_at
-from unassuming._second.geometry.piecewise.model import Model
-from unassuming._second.geometry.piecewise.relaxation import Relaxation
-from unassuming._second.geometry.quadratic import qth_largest
-from unassuming._second.membership import Engine
-from unassuming._second.noise import Symmetric
-from unassuming._second.objectives import factory_for
-from unassuming._second.ranking import Order
+from unassuming.geometry.piecewise.model import Model
+from unassuming.geometry.piecewise.relaxation import Relaxation
+from unassuming.geometry.quadratic import qth_largest
+from unassuming.membership import Engine
+from unassuming.noise import Symmetric
+from unassuming.objectives import factory_for
+from unassuming.ranking import Order
 
 PIECEWISE = [
     name

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import unassuming.regions as today
-from unassuming._second.regions import results
-from unassuming._second.regions.explain import (
+from unassuming.regions import results
+from unassuming.regions.explain import (
     NORM_BOUND,
     Cause,
     Explanation,

@@ -10,18 +10,18 @@ from sklearn.linear_model import QuantileRegressor
 from recorded import problems
 from second.engines import asked, count, engine_of, quadratic_sets, rows_at
 from unassuming._errors import NotAvailable
-from unassuming._second.geometry.branch_and_bound import GAP
-from unassuming._second.membership import Engine
-from unassuming._second.noise import Quantile
-from unassuming._second.objectives import factory_for
-from unassuming._second.ranking import Order
-from unassuming._second.ranking.levels import Level
-from unassuming._second.regions.shapes import shape_of as shape_of_engine
-from unassuming._second.regions.shapes.labels import LabelShape
-from unassuming._second.regions.shapes.piecewise import PiecewiseShape
-from unassuming._second.regions.shapes.quadratic import QuadraticShape
-from unassuming._second.regions.shapes.quantiles import QuantileShape
-from unassuming._second.regions.shapes.shape import Question
+from unassuming.geometry.branch_and_bound import GAP
+from unassuming.membership import Engine
+from unassuming.noise import Quantile
+from unassuming.objectives import factory_for
+from unassuming.ranking import Order
+from unassuming.ranking.levels import Level
+from unassuming.regions.shapes import shape_of as shape_of_engine
+from unassuming.regions.shapes.labels import LabelShape
+from unassuming.regions.shapes.piecewise import PiecewiseShape
+from unassuming.regions.shapes.quadratic import QuadraticShape
+from unassuming.regions.shapes.quantiles import QuantileShape
+from unassuming.regions.shapes.shape import Question
 
 CLOSE, NORM_BOUND = 1e-6, 1e-3
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unassuming._second.geometry.lines import Events, Spans, quadratic_events
+from unassuming.geometry.lines import Events, Spans, quadratic_events
 
 INF = np.inf
 

@@ -5,7 +5,7 @@ import pytest
 
 from recorded import problems
 from second.engines import engine_of, quadratic_sets
-from unassuming._second.membership import FixedTable
+from unassuming.membership import FixedTable
 
 QUADRATIC = [name for name in problems() if quadratic_sets(name) is not None]
 TABLED = [name for name in QUADRATIC if quadratic_sets(name).table() is not None]

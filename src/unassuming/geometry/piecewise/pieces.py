@@ -1,0 +1,199 @@
+"""Pieces of lines on which Z_i - Z_0 is a quadratic in x = t - shift.
+
+Where no coefficient stays at a kink and the loss has no knots, all sets share the crossings of
+kinks, and p does not change at them: an amount Δ that is added to component j of the subgradient
+adds -2Δ⟨Ψ_j, p⟩ to the difference, B and C for many lines at once. Otherwise every set has pieces
+of its own. A residual that passes a knot of the loss, or a component that stays at a kink and meets
+the end of its box, adds an affine multiple of one column to p or to z_0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from unassuming._batches import rows_that_fit, slices
+from unassuming._typing import Array, IntArray
+from unassuming.geometry.lines import Events, quadratic_events
+from unassuming.geometry.piecewise.breakpoints import Crossings
+from unassuming.geometry.piecewise.model import Model, settle
+
+BATCH_BYTES = 2**20
+"""The size of one table of a batch: near that of a cache."""
+
+
+class Pieces(NamedTuple):
+    """Where the number of sets changes on some lines, and points at which the statistics jump."""
+
+    crossed: Crossings
+    events: Events  # in x
+    line: IntArray
+    t: Array
+
+
+def shared_pieces(model: Model, origins: Array, directions: Array, shift: Array) -> Pieces:
+    """Follow all sets together along origins + t directions, (N, d) each."""
+    about = origins + shift[:, None] * directions
+    r = model.loss.slopes[0] * model.residuals(about, directions)
+    d, p, turned = zip(*(_moved(model, x) for x in r), strict=True)
+    z = r @ model.L.T - np.stack([about, directions]) @ model.P.T
+    a = model.penalty.own(np.stack([origins, directions]))
+    far = np.where(a[1] != 0, -np.copysign(np.inf, a[1]), a[0])
+    z[0] -= model.penalty.beside(np.stack([far, a[1]]))
+    z = model.weigh(z)
+    s = [2 * z[j][..., None] + p[j] for j in (0, 1)]
+    A, C = (np.einsum("nki,nki->ni", p[j], s[j])[:, None] for j in (1, 0))
+    B = sum(np.einsum("nki,nki->ni", p[j], s[1 - j])[:, None] for j in (0, 1))
+
+    crossed = Crossings.of(model.penalty, origins, directions)
+    jumps, line = crossed.jumping, np.arange(len(about))[:, None]
+    steps, ends, last = -2 * jumps.change[:, :, None], *_distinct(jumps.t - shift[:, None])
+    changes = (np.cumsum(steps * part[line, jumps.component], axis=1) for part in turned)
+    C, B = (
+        np.concatenate([first, first + change[line, last]], axis=1)
+        for first, change in zip((C, B), changes, strict=True)
+    )
+    P, S = (np.sqrt([np.einsum("nki,nki->ni", x, x) for x in part])[:, :, None] for part in (p, s))
+    S[0] += 2 * model.step
+    settle((A, B, C), P, S, *(x[:, :, None] for x in model.errors(r, d, about, directions)))
+    lo, hi, every = ends[:, :-1, None], ends[:, 1:, None], np.arange(len(about))
+    points, at = np.nonzero(np.isfinite(crossed.t))
+    events = quadratic_events(every, lo, hi, A, B, C, model.wins)
+    return Pieces(crossed, events, points, crossed.t[points, at])
+
+
+def _distinct(x: Array) -> tuple[Array, IntArray]:
+    """Return the ends (N, P + 1) of pieces between distinct x (N, B), and the last x of each."""
+    with np.errstate(invalid="ignore"):  # inf - inf
+        last = np.diff(x, axis=1, append=np.inf) > 0
+    order = np.argsort(~last, axis=1, kind="stable")[:, : int(last.sum(axis=1).max(initial=0))]
+    far = np.full((len(x), 1), np.inf)
+    inner = np.take_along_axis(np.where(last, x, np.inf), order, axis=1)
+    return np.hstack([-far, inner, far]), order
+
+
+def _moved(model: Model, r: Array) -> tuple[Array, ...]:
+    """Return d = (G_i - I)r, p = ΨLd and Ψᵀp in columns, (N, *, m - 1) each."""
+    if len(r) > 1 and (r == r[0]).all():  # lines from a common origin
+        return tuple(np.broadcast_to(x, (len(r), *x.shape[1:])) for x in _moved(model, r[:1]))
+    d = np.swapaxes(model.moved(r) - r[:, None], 1, 2)
+    p = model.L @ d
+    if model.weighting is None:
+        return d, p, p
+    p = model.weighting @ p
+    return d, p, model.weighting.T @ p
+
+
+def _passing(
+    r: Array, moved: Array, knot: Array | float, bend: float, jump: float, column: IntArray
+) -> list[tuple[Array, ...]]:
+    """Return where r (2, 1, E) and G_i r (2, m - 1, E) pass a knot of a function: its switches."""
+    # The slope of the function grows by ``bend`` there, and it jumps. A switch is x, infinite for
+    # never, a column, and by which affine multiple of that p and z_0 grow, (4, m - 1 or 1, E).
+    out = []
+    for value, own in ((r, False), (moved, True)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            x = (knot - value[0]) / value[1]
+        up = np.where(np.isfinite(x), np.sign(value[1]), 0.0)
+        x = np.where(up != 0, x, np.inf)
+        rest = np.where(up != 0, value[0] - knot, 0.0)  # the knot may be infinite
+        gain = up * np.stack([bend * rest + jump, bend * value[1]])
+        both = (gain, 0 * gain) if own else (-gain, gain)
+        out.append((x, np.broadcast_to(column, x.shape), np.concatenate(both)))
+    return out
+
+
+def _quadratics(
+    model: Model, state: Array, switches: Sequence[Array], errors: Sequence[Array]
+) -> tuple[Array, Array]:
+    """Return switches in order, (m - 1, E), and A, B and C around them, (3, m - 1, E + 1)."""
+    # ``state`` (m - 1, 4, K) are p and z_0 just behind x = 0, with their slopes.
+    x, column, factor = switches
+    sets, K = np.arange(len(state)), state.shape[-1]
+    order = np.argsort(x, axis=1, kind="stable")
+    order = order[:, : int(np.isfinite(x).sum(axis=1).max(initial=0))]
+    x, column = (np.take_along_axis(part, order, axis=1) for part in (x, column))
+    factor = np.take_along_axis(factor, order[None], axis=2)
+    factor = np.moveaxis(np.where(np.isfinite(x), factor, 0.0), 0, 2)  # (m - 1, E, 4)
+    here = (x <= 0).sum(axis=1)
+    norms = np.linalg.norm(model.columns, axis=1)[column][..., None]
+    longer = np.zeros((len(sets), x.shape[1] + 1, 4))
+    np.cumsum(np.abs(factor) * norms, axis=1, out=longer[:, 1:])
+    sizes = np.abs(longer - longer[sets, here][:, None]) + np.linalg.norm(state, axis=-1)[:, None]
+    ABC = np.empty((3, *longer.shape[:2]))
+    for some in slices(len(sets), rows_that_fit(BATCH_BYTES, 4 * K * longer.shape[1])):
+        path = np.zeros((*longer[some].shape, K))
+        steps = factor[some][..., None] * model.columns[column[some]][:, :, None]
+        np.cumsum(steps, axis=1, out=path[:, 1:])
+        path += (state[some] - path[np.arange(len(path)), here[some]])[:, None]
+        p0, p1, z0, z1 = np.moveaxis(path, 2, 0)
+        ABC[:, some] = _products((p0, p1), (p0 + 2 * z0, p1 + 2 * z1))
+    p, z = np.split(np.moveaxis(sizes, 2, 0), 2)
+    settle(ABC, p, p + 2 * z, *(error[..., None] for error in errors))
+    return x, ABC
+
+
+def _products(x: Sequence[Array], y: Sequence[Array]) -> tuple[Array, Array, Array]:
+    """Return A, B and C of the products of vectors x[0] + x[1] t and y[0] + y[1] t."""
+    dot = partial(np.einsum, "sek,sek->se")
+    return dot(x[1], y[1]), dot(x[0], y[1]) + dot(x[1], y[0]), dot(x[0], y[0])
+
+
+def own_pieces(model: Model, origin: Array, direction: Array, shift: float) -> Pieces:
+    """Follow every set for itself along one line, origin + t direction."""
+    o, way = origin[None], direction[None]
+    about = o + shift * way
+    crossed = Crossings.of(model.penalty, o, way)
+    r = model.residuals(about, way)
+    moved = np.stack([model.moved(part)[0] for part in r])
+    d = [part.T[None] for part in moved - r]
+    rho, image = model.loss.beside(r), model.loss.beside(moved)
+    a = np.stack([about, way])
+    u, v = rho @ model.L.T - a @ model.P.T, (image - rho) @ model.L.T
+    held, lo, hi = model.penalty.held(o, way)
+    w = np.array(u)
+    w[0] -= model.penalty.beside(model.penalty.own(a))
+    gain = np.concatenate([np.zeros((2, *crossed.t.shape)), -crossed.change[None]])
+    parts = [(crossed.t - shift, crossed.component, np.concatenate([gain, 0 * gain[:1]]))]
+    face = np.flatnonzero(held[0])
+    if len(face):
+        lo, hi = lo[:, face], hi[:, face]
+        base, other = u[..., face], u[..., face] + v[..., face]
+        (w[..., face], side), (many, own) = _soft(base, lo, hi), _soft(other, lo, hi)
+        # What is shifted alike differs by v, which may be zero.
+        v[..., face] = np.where((side == own) & (side != 0), v[..., face], many - w[..., face])
+        parts += _passing(base, other, lo, -1.0, 0.0, face)
+        parts += _passing(base, other, hi, 1.0, 0.0, face)
+    loss, rows = model.loss, len(model.L) + np.arange(len(model.y))
+    for knot, bend, jump in zip(loss.knots, np.diff(loss.slopes), loss.jumps, strict=True):
+        parts += _passing(r, moved, knot, bend, jump, rows)
+    m = len(model.wins)
+    switches = [
+        np.concatenate([np.broadcast_to(x, (*x.shape[:-2], m, x.shape[-1])) for x in kind], -1)
+        for kind in zip(*parts, strict=True)
+    ]
+    p = model.weigh(v)
+    state = np.stack([*p, *np.broadcast_to(model.weigh(w), p.shape)], axis=1)
+    errors = [e[:, 0] for e in model.errors(r, d, *a)]
+    x, quadratics = _quadratics(model, state, switches, errors)
+    far, one = np.full((m, 1), np.inf), np.zeros(1, dtype=np.intp)
+    ends = np.hstack([-far, x, far]).T[None]
+    A, B, C = np.swapaxes(quadratics, 1, 2)[:, None]
+    events = quadratic_events(one, ends[:, :-1], ends[:, 1:], A, B, C, model.wins)
+    # Where a residual meets a jump of the loss Z_0 may be smaller than on both sides.
+    knots, moves = loss.knots[loss.jumps != 0], np.flatnonzero(r[1, 0])
+    met = ((knots[:, None] - r[0, 0, moves]) / r[1, 0, moves]).ravel()
+    t = np.concatenate([crossed.t[0], met + shift])
+    t = t[np.isfinite(t)]
+    return Pieces(crossed, events, np.zeros(len(t), dtype=np.intp), t)
+
+
+def _soft(u: Array, lo: Array, hi: Array) -> tuple[Array, IntArray]:
+    """Return u - clip(u, lo, hi) just behind t = 0, affine in t, and on which side of the box."""
+    above = (u[0] > hi) | ((u[0] == hi) & (u[1] > 0))
+    side = above.astype(np.intp) - ((u[0] < lo) | ((u[0] == lo) & (u[1] < 0)))
+    edge = np.where(side > 0, hi, np.where(side < 0, lo, 0.0))
+    return np.where(side != 0, np.stack([u[0] - edge, u[1]]), 0.0), side
