@@ -117,21 +117,21 @@ def _quadratics(
     order = order[:, : int(np.isfinite(x).sum(axis=1).max(initial=0))]
     x, column = (np.take_along_axis(part, order, axis=1) for part in (x, column))
     factor = np.take_along_axis(factor, order[None], axis=2)
-    factor = np.moveaxis(np.where(np.isfinite(x), factor, 0.0), 0, 2)  # (m - 1, E, 4)
+    factor = np.where(np.isfinite(x), factor, 0.0)  # (4, m - 1, E)
     here = (x <= 0).sum(axis=1)
-    norms = np.linalg.norm(model.columns, axis=1)[column][..., None]
-    longer = np.zeros((len(sets), x.shape[1] + 1, 4))
-    np.cumsum(np.abs(factor) * norms, axis=1, out=longer[:, 1:])
-    sizes = np.abs(longer - longer[sets, here][:, None]) + np.linalg.norm(state, axis=-1)[:, None]
-    ABC = np.empty((3, *longer.shape[:2]))
-    for some in slices(len(sets), rows_that_fit(BATCH_BYTES, 4 * K * longer.shape[1])):
-        path = np.zeros((*longer[some].shape, K))
-        steps = factor[some][..., None] * model.columns[column[some]][:, :, None]
-        np.cumsum(steps, axis=1, out=path[:, 1:])
-        path += (state[some] - path[np.arange(len(path)), here[some]])[:, None]
-        p0, p1, z0, z1 = np.moveaxis(path, 2, 0)
+    norms, state = np.linalg.norm(model.columns, axis=1)[column], np.moveaxis(state, 1, 0)
+    longer = np.zeros((4, len(sets), x.shape[1] + 1))
+    np.cumsum(np.abs(factor) * norms, axis=2, out=longer[:, :, 1:])
+    longer = np.abs(longer - longer[:, sets, here, None]) + np.linalg.norm(state, axis=-1)[..., None]
+    ABC = np.empty((3, *longer.shape[1:]))
+    for some in slices(len(sets), rows_that_fit(BATCH_BYTES, 4 * K * longer.shape[2])):
+        path = np.zeros((*longer[:, some].shape, K))
+        steps = factor[:, some, :, None] * model.columns[column[some]]
+        np.cumsum(steps, axis=2, out=path[:, :, 1:])
+        path += (state[:, some] - path[:, np.arange(path.shape[1]), here[some]])[:, :, None]
+        p0, p1, z0, z1 = path
         ABC[:, some] = _products((p0, p1), (p0 + 2 * z0, p1 + 2 * z1))
-    p, z = np.split(np.moveaxis(sizes, 2, 0), 2)
+    p, z = longer[:2], longer[2:]
     settle(ABC, p, p + 2 * z, *(error[..., None] for error in errors))
     return x, ABC
 
