@@ -1,11 +1,8 @@
 """What a region takes as functionals, inputs, directions and options, and what it refuses."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Lasso, Ridge
 
 import unassuming as ua
@@ -89,44 +86,7 @@ def test_inner_is_true_or_false(inner):
 # Norm bounds
 
 
-@pytest.mark.parametrize(
-    "model",
-    [Ridge(), KernelRidge(kernel="rbf"), pytest.param(Lasso(0.1), marks=pytest.mark.slow)],
-    ids=repr,
-)
-def test_a_search_from_outside_the_ball_is_refused_before_any_work(model, monkeypatch):
-    region = region_of(model)
-    low = 0.9 * region.suggest_norm_bound() / 2
-
-    def worked(*args, **options):
-        raise AssertionError("bounds were computed first")
-
-    monkeypatch.setattr(type(region.shape), "bounds", worked)
-    for ask in (lambda **k: region.band(X[:2], **k), region.interval):
-        with pytest.raises(ua.NotAvailable, match=r"leave out inner=True") as caught:
-            ask(simultaneous=True, norm_bound=low, inner=True)
-    monkeypatch.undo()
-    named = float(re.search(r"pass norm_bound=([\d.e+]+) or more", str(caught.value))[1])
-    assert named == pytest.approx(region.suggest_norm_bound() / 2, rel=2e-5)
-    assert (
-        region.band(X[:1], norm_bound=named, inner=True, method="joint", level=0.9).witnesses
-        is not None
-    )
-
-
 # Ellipsoids
-
-
-def test_an_ellipsoid_projects_several_functionals_at_once():
-    region = region_of()
-    ellipsoid = region.ellipsoid(level=0.9)
-    g = np.concatenate([np.eye(4), RNG.normal(size=(2, 4)), np.zeros((1, 4))])
-    low, high = ellipsoid.project(g)
-    inverse = np.linalg.inv(ellipsoid.matrix)
-    half = np.sqrt(ellipsoid.squared_radius * np.einsum("nj,jk,nk->n", g, inverse, g))
-    np.testing.assert_allclose(low, g @ region.estimate - half, atol=1e-12)
-    np.testing.assert_allclose(high, g @ region.estimate + half, atol=1e-12)
-    np.testing.assert_allclose(ellipsoid.project(g[4]), (low[4], high[4]), rtol=1e-13)
 
 
 # Lines by name

@@ -12,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
-from unassuming.membership import Candidates
 
 pytestmark = pytest.mark.slow_but_first
 
@@ -153,21 +152,6 @@ def test_noise_in_another_basis_is_that_of_the_rows_after_the_initial_values():
     assert sorted(ranks) == list(range(1, 33))
 
 
-@pytest.mark.parametrize("a", [0.8, 1.0, 1.4])
-def test_rounding_of_rotated_noise_does_not_decide_ties(a):
-    """The sign of a coordinate that is zero changes nothing: statistics are equal in pairs."""
-    rng = np.random.default_rng(4)
-    Q = np.linalg.qr(rng.normal(size=(8, 8)))[0]
-    u, theta = rng.normal(size=9), [a, 1.0]
-    for _ in range(4):
-        y = output((1, 1, 1, False), u, [0.5], theta, Q @ np.r_[0.0, rng.normal(size=7)])
-        noise = ua.noise.InBasis(Q)
-        region = ua.confidence_region(ua.ARX(), u, y, noise=noise, m="all", ties="conservative")
-        Z = region.statistics(theta)
-        assert (abs(Z - Z[0]) < 1e-9 * Z[0]).sum() == 2
-        assert region.rank(theta) == 1 + (Z - Z[0] < -1e-9 * Z[0]).sum()
-
-
 @pytest.mark.parametrize("a", [0.8, 0.99, 1.0, 1.3])
 def test_coverage_for_heavy_tails_of_changing_scale(a):
     """Few runs; benchmarks/arx_coverage.py has many."""
@@ -216,86 +200,6 @@ def test_statistics_agree_with_60_digits(name):
         assert region.rank(theta) == 1 + int((expected[1:] < expected[0]).sum())
 
 
-WILD = [
-    [1.5, 0.9],  # two real roots, one unstable: lags are parallel to 18 digits
-    [2.0, -0.75],
-    [2.2, -1.21],  # a double root
-    [-3.0, -5.0],  # an unstable pair
-    [1e5, 3.0],
-    [1.5, 0.0],
-]
-
-
-@pytest.mark.parametrize("a", WILD)
-def test_lags_that_are_nearly_parallel_keep_their_digits(a):
-    u, y, _ = ua.datasets.arx(n=60, a=[0.5, 0.2], noise="student", random_state=1)
-    region = ua.confidence_region(ua.ARX(2, 1), u, y, m=5, random_state=0)
-    theta = [*a, 1.0]
-    expected, size = plain_statistics((2, 1, 1, False), u, y, theta, images_of(region), digits=800)
-    assert np.abs(region.statistics(theta) - expected).max() <= 1e-12 * size
-
-
-@pytest.mark.parametrize("a", [1e3, 1e30, 1e140])
-def test_systems_that_exceed_every_double_are_ranked(a):
-    region, _ = region_of(n=30, m=6)
-    u, y = ua.datasets.arx(n=30, noise="student", random_state=0)[:2]
-    expected, size = plain_statistics(
-        (1, 1, 1, False), u, y, [a, 1.0], images_of(region), digits=5000
-    )
-    found = region.statistics([a, 1.0])
-    assert np.isfinite(found).all()
-    assert np.abs(found - expected).max() <= 1e-12 * size
-    assert region.rank([a, 1.0]) == region.m  # such a candidate explains nothing
-
-
-def test_a_statistic_that_is_not_finite_counts_as_the_smallest(monkeypatch):
-    from unassuming.objectives.systems import _score
-
-    def lost(columns, e, basis):
-        return np.full(e.shape[1], np.nan), np.ones(e.shape[1])
-
-    region, truth = region_of()
-    monkeypatch.setattr(_score, "projected_lengths", lost)
-    assert region.test(truth).rank == region.m
-
-
-@pytest.mark.parametrize("scale", [1e-120, 1e120])
-def test_units_do_not_matter(scale):
-    u, y, truth = ua.datasets.arx(n=40, noise="student", random_state=0)
-    a = truth + np.random.default_rng(0).normal(size=(50, 2)) * 0.3
-    both = [
-        ua.confidence_region(ua.ARX(), s * u, s * y, m=20, random_state=0).rank(a)
-        for s in (1.0, scale)
-    ]
-    np.testing.assert_array_equal(*both)
-
-
-@pytest.mark.parametrize("noise", ["symmetric", "exchangeable", "spherical"])
-@pytest.mark.parametrize(("na", "nb"), [(1, 1), (2, 1), (3, 0), (0, 2)])
-def test_the_fast_path_gives_the_careful_ranks(na, nb, noise):
-    region, _ = region_of(na, nb, noise=noise, fit_intercept=nb == 1)
-    rng = np.random.default_rng(0)
-    steps = np.geomspace(0.01, 30, 60)[:, None] * rng.normal(size=(60, region.objective.d))
-    a = region.estimate + steps
-    engine = region._engine
-    careful = engine.compare(Candidates(a, None, single=False)).ranks
-    np.testing.assert_array_equal(region.rank(a), careful)
-    left = engine._screened(engine._screen, Candidates(a, None, single=False), careful.copy())
-    assert len(left) < len(a)  # the fast path decides something
-
-
-@pytest.mark.parametrize("a", [0.5, 1.3, -7.0, 1e4])
-def test_sums_over_time_give_the_statistics_of_unstable_systems_too(a):
-    region, _ = region_of()
-    theta = np.array([[a, 1.0]])
-    own, other = region.objective.series.split(theta)
-    r = region.objective.residuals(theta)
-    screen = region._engine._screen
-    with np.errstate(all="ignore"):
-        z, _ = screen._lengths(own, other @ region.objective.series.fixed.T, r)
-    np.testing.assert_allclose(z[0] ** 2, region.statistics(theta[0])[1:], rtol=1e-9)
-
-
 def test_at_the_least_squares_estimate_the_statistic_is_zero():
     for na, nb in [(1, 1), (2, 2), (0, 1), (3, 0)]:
         region, _ = region_of(na, nb)
@@ -337,16 +241,6 @@ def test_crossings_agree_with_a_dense_scan():
 def test_samples_are_members():
     region, _ = region_of()
     assert region.contains(region.sample(8, level=0.9, random_state=0), level=0.9).all()
-
-
-def test_print_says_what_is_assumed_and_that_lines_come_from_a_grid():
-    words = " ".join(str(region_of()[0]).split())
-    assert "39 rows after 1 initial one" in words
-    assert "no feedback" in words
-    assert "features" not in words  # past outputs depend on the noise
-    assert "input, initial values, orders and seed do not depend on the noise" in words
-    assert "crossings approximate, by bisection between the points of a grid" in words
-    assert "covers the coefficients of the system that produced the outputs" in words
 
 
 def test_a_fitted_model_is_a_candidate():

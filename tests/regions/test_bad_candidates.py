@@ -99,14 +99,6 @@ def test_bad_candidates_are_refused(action, pattern):
     assert_refused(action, ValueError, pattern)
 
 
-def test_missing_candidate_values_are_not_to_be_imputed():
-    """That is advice for data. A candidate with NaN is a mistake in the candidate."""
-    for candidate in ([0.0, np.nan, 1.0], not_finite):
-        with pytest.raises(ValueError, match="missing or infinite") as caught:
-            region_of().rank(candidate)
-        assert "impute" not in str(caught.value)
-
-
 def test_an_error_inside_a_callable_is_its_own():
     def fails(inputs):
         raise KeyError("dose")
@@ -123,8 +115,3 @@ def test_an_estimator_that_is_not_fitted_says_so_itself():
 def test_an_estimator_fitted_to_other_columns_says_so_itself():
     with pytest.raises(ValueError, match="X has 2 features, but Ridge is expecting 1 features"):
         region_of().rank(Ridge().fit(X[:, :1], Y))
-
-
-def test_text_among_coefficients_is_not_to_be_encoded():
-    with pytest.raises(ValueError, match=r"given 'ridge'\. Pass finite coefficients\.$"):
-        region_of().rank("ridge")

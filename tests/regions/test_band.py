@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTransformer
 
 import unassuming as ua
-from unassuming.regions._results import Band, Status
+from unassuming.regions import Status
 
 
 def data(seed=0, n=40, d=2):
@@ -91,26 +91,6 @@ def test_bands_are_nested_and_come_as_a_dictionary():
     assert list(region.band(X, np.array([0.5]), method="joint")) == [0.5]
 
 
-def test_the_bound_at_an_input_does_not_depend_on_the_other_inputs():
-    X, y = data(4)
-    region = ua.confidence_region(Ridge(), X, y, random_state=4)
-    together, alone = region.band(X, method="joint"), region.band(X[7:8], method="joint")
-    assert alone.upper[0] == pytest.approx(together.upper[7], rel=1e-12)
-    assert len(alone) == 1
-
-
-def test_a_data_frame_gives_the_band_of_its_array():
-    X, y = data(5)
-    frame = pd.DataFrame(X, columns=["a", "b"])
-    by_array = ua.confidence_region(Ridge(), X, y, random_state=5).band(X[:9], method="joint")
-    by_frame = ua.confidence_region(Ridge(), frame, y, random_state=5).band(
-        frame[:9], method="joint"
-    )
-    np.testing.assert_allclose(by_array.upper, by_frame.upper, rtol=1e-12)
-    assert by_frame.X is not None
-    assert list(by_frame.X.columns) == ["a", "b"]
-
-
 def test_a_pipeline_gives_the_band_of_its_features():
     rng = np.random.default_rng(6)
     x = rng.uniform(-1, 1, size=(50, 1))
@@ -142,52 +122,6 @@ def test_a_table_with_text_goes_through_its_encoder():
     )
 
 
-def test_a_spline_basis_with_an_intercept_has_a_finite_band():
-    # Its columns sum to one, so coefficients are not determined, but values are (4.4).
-    rng = np.random.default_rng(8)
-    x = rng.uniform(0, 1, size=(80, 1))
-    region = ua.confidence_region(splines(), x, rng.normal(size=80), random_state=8)
-    band, interval = (
-        region.band(x, method="joint"),
-        region.interval(simultaneous=True, method="joint"),
-    )
-    assert band.status is Status.CERTIFIED
-    assert np.isfinite([band.lower, band.upper]).all()
-    assert interval.status is Status.UNDETERMINED
-    assert np.isinf(interval.upper).all()
-
-
-def test_rows_of_weight_zero_change_nothing():
-    X, y = data(9)
-    w = np.ones(40)
-    w[[3, 8]] = 0.0
-    weighted = ua.confidence_region(Ridge(), X, y, sample_weight=w, random_state=9)
-    dropped = ua.confidence_region(Ridge(), X[w > 0], y[w > 0], random_state=9)
-    np.testing.assert_allclose(
-        weighted.band(X, method="joint").upper, dropped.band(X, method="joint").upper, rtol=1e-12
-    )
-
-
-def test_data_that_move_by_a_model_move_the_band_of_least_squares():
-    X, y = data(10)
-    shift = 5 - 3 * X[:, 0]
-    before = ua.confidence_region(LinearRegression(), X, y, random_state=0).band(X, method="joint")
-    after = ua.confidence_region(LinearRegression(), X, y + shift, random_state=0).band(
-        X, method="joint"
-    )
-    np.testing.assert_allclose(after.upper, before.upper + shift, rtol=1e-9)
-    np.testing.assert_allclose(after.lower, before.lower + shift, rtol=1e-9)
-
-
-def test_printing_names_the_target_the_level_and_the_status():
-    X, y = data(11)
-    text = str(ua.confidence_region(Ridge(), X, y, random_state=0).band(X, 0.95, method="joint"))
-    assert "the ideal representation at 40 inputs at level 0.95" in text
-    assert Status.CERTIFIED.value in text
-    kernel = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, m=20, random_state=0)
-    assert "the function itself at 40 inputs" in str(kernel.band(X, norm_bound=5.0, method="joint"))
-
-
 def test_to_frame_has_one_row_for_each_input():
     X, y = data(12)
     region = ua.confidence_region(Ridge(), X, y, random_state=0)
@@ -196,17 +130,6 @@ def test_to_frame_has_one_row_for_each_input():
     assert len(frame) == 6
     assert (frame["lower"] < frame["upper"]).all()
     assert "inner_upper" in region.band(X[:2], inner=True, method="joint").to_frame()
-
-
-def test_a_band_keeps_what_was_asked():
-    X, y = data(13)
-    band = ua.confidence_region(Ridge(), X, y, random_state=0).band(X, 0.75, method="joint")
-    assert isinstance(band, Band)
-    assert band.X is X
-    assert band.level == 0.75
-    assert band.target == "representation"
-    assert band.inner_lower is band.inner_upper is band.witnesses is None
-    assert band.reason == ""
 
 
 @pytest.mark.parametrize(
@@ -231,14 +154,6 @@ def test_inputs_with_another_number_of_features_are_refused_by_a_kernel_too(kern
     region = ua.confidence_region(KernelRidge(kernel=kernel), X, y, random_state=0)
     with pytest.raises(ValueError, match=r"features|dimension"):
         region.band(np.ones((3, 5)), method="joint")
-
-
-def test_kernel_values_of_the_wrong_length_are_refused():
-    X, y = data(15)
-    K = laplacian_kernel(X)
-    region = ua.confidence_region(KernelRidge(kernel="precomputed"), K, y, random_state=0)
-    with pytest.raises(ValueError, match="wrong number of kernel values: expected 40 in each row"):
-        region.band(K[:3, :7], method="joint")
 
 
 def test_a_target_without_meaning_is_refused():

@@ -14,7 +14,6 @@ from sklearn.svm import SVR
 
 import unassuming as ua
 from speed import slow_but
-from unassuming.membership import _engine as _ranks
 
 pytestmark = pytest.mark.slow_but_first
 rng = np.random.default_rng(8)
@@ -243,28 +242,6 @@ def test_ranks_of_five_thousand_are_those_of_each(name):
     assert [region.rank(one) for one in a[picked]] == region.rank(a)[picked].tolist()
 
 
-@pytest.mark.parametrize("size", slow_but([1, 123_457], 123_457))
-@pytest.mark.parametrize("name", MODELS)
-def test_ranks_and_statistics_do_not_depend_on_the_size_of_a_batch(name, size, monkeypatch):
-    region = build(name, m=40)
-    a = candidates(region, 100)
-    ranks, statistics = region.rank(a), region.statistics(a)
-    monkeypatch.setattr(_ranks, "BATCH_BYTES", size)
-    np.testing.assert_array_equal(build(name, m=40).rank(a), ranks)
-    np.testing.assert_array_equal(region.rank(a), ranks)
-    np.testing.assert_allclose(region.statistics(a), statistics, rtol=1e-10)
-
-
-@pytest.mark.parametrize(("size", "noise"), [(5_000, "all signs"), (1, "symmetric")])
-@pytest.mark.parametrize("name", TIE_RICH)
-def test_tie_rich_ranks_do_not_depend_on_the_size_of_a_batch(name, noise, size, monkeypatch):
-    region = tie_rich_region(name, noise)
-    a = tie_rich_candidates(region, 100)
-    ranks = region.rank(a)
-    monkeypatch.setattr(_ranks, "BATCH_BYTES", size)
-    np.testing.assert_array_equal(tie_rich_region(name, noise).rank(a), ranks)
-
-
 def test_callables_and_coefficients_do_not_depend_on_each_others_company():
     region = build("Ridge")
     a = candidates(region, 50)
@@ -275,56 +252,6 @@ def test_callables_and_coefficients_do_not_depend_on_each_others_company():
 
 
 # --- the fast path -----------------------------------------------------------------------------
-
-
-def hard_candidates(region):
-    """Near the estimate, the estimate itself, huge ones, and huge ones along weak directions."""
-    draw, d = np.random.default_rng(5), region.objective.d
-    _, _, directions = np.linalg.svd(region.objective.design.matrix)
-    sizes = np.concatenate([np.geomspace(1e-12, 1e3, 30), [1e6, 1e20, 1e50, 1e100]])
-    moves = draw.normal(size=(len(sizes), d)) * sizes[:, None]
-    along = [size * u for u in directions for size in (1e-3, 1e3, 1e6, 1e9)]
-    return region.estimate + np.concatenate([np.zeros((1, d)), moves, along])
-
-
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("name", QUADRATIC)
-def test_the_fast_path_gives_the_ranks_of_the_careful_one(name, noise):
-    region = build(name, noise, m=40)
-    a = hard_candidates(region)
-    fast = region.rank(a)
-    careful = [region.rank(one) for one in a[::2]]  # one candidate never takes the fast path
-    np.testing.assert_array_equal(fast[::2], careful)
-
-
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("name", QUADRATIC)
-def test_the_fast_path_is_taken(name, noise, monkeypatch):
-    """Otherwise the comparison above would say nothing."""
-    region = build(name, noise)
-    a = candidates(region, 200)
-    seen = []
-    contrast = type(region._engine)._contrast
-
-    def counted(engine, coefficients, images):
-        seen.append(len(coefficients))
-        return contrast(engine, coefficients, images)
-
-    monkeypatch.setattr(type(region._engine), "_contrast", counted)
-    region.rank(a)
-    assert sum(seen) < 20
-    region.rank(a[0])
-    assert seen[-1] == 1
-
-
-@pytest.mark.parametrize("offset", [1e3, 1e8])
-@pytest.mark.parametrize("noise", ["symmetric", "exchangeable", "spherical"])
-def test_the_fast_path_stands_a_large_offset_of_the_outputs(noise, offset):
-    region = ua.confidence_region(
-        LinearRegression(), X, Y + offset, noise=NOISES[noise], random_state=0, m=100
-    )
-    a = candidates(region, 100)
-    assert region.rank(a).tolist() == [region.rank(one) for one in a]
 
 
 @pytest.mark.parametrize("weighting", ["identity", "gram", np.diag(np.arange(1.0, N + 1))])

@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 from scipy.stats import binom
 from sklearn.datasets import load_diabetes
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
     Lasso,
@@ -89,12 +88,6 @@ def test_dependence_within_blocks_is_no_objection_to_block_symmetry():
     assert by_name(allowed)["no order"].pvalue > 0.02
 
 
-@pytest.mark.parametrize("m", [2, 10])
-def test_few_transformations_of_the_region_do_not_blind_the_tests(m):
-    """With m = 10 no p-value below 0.2 could come from the region's own transformations."""
-    assert by_name(diagnose(SKEWED, m=m))["symmetry"].pvalue <= 0.02
-
-
 def test_the_same_seed_gives_the_same_p_values_whatever_m_is():
     one, two, other = (
         [i.pvalue for i in diagnose(GOOD, m=m, random_state=seed).indications]
@@ -112,22 +105,6 @@ def test_the_statistics_are_those_of_least_squares_residuals():
     assert found["no order"].statistic == pytest.approx(np.sum(r[1:] * r[:-1]) / np.sum(r**2))
     share = LinearRegression().fit(X, abs(r)).score(X, abs(r))
     assert found["equal spread"].statistic == pytest.approx(share)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("skewed", "low", "high"), [(False, 0, 9), (True, 20, 30)])
-def test_an_intercept_does_not_hide_skewness(skewed, low, high):
-    # Of 30 runs at n = 60: the rate of false alarms stays near 0.05, the power near 0.95.
-    found = 0
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        Z = rng.normal(size=(N, 2))
-        e = rng.exponential(size=N) if skewed else rng.laplace(size=N)
-        region = ua.confidence_region(
-            LinearRegression(), Z, Z.sum(axis=1) + e, random_state=seed, m=100
-        )
-        found += by_name(region.diagnose())["symmetry"].pvalue <= 0.05
-    assert low <= found <= high
 
 
 # --- strong penalties -----------------------------------------------------------------------------
@@ -230,34 +207,6 @@ def test_p_values_are_exact_for_the_noise_itself():
     assert low <= rejected <= high
 
 
-def test_it_lists_what_the_guarantee_rests_on():
-    rests_on = diagnose(GOOD).rests_on
-    assert rests_on == (
-        "the noise terms are independent, each symmetric about zero (their laws may all differ)",
-        "inputs, features, weights, hyper-parameters and seed do not depend on the noise",
-        "the noise-free outputs lie in the span of the 3 features",
-    )
-    assert len(diagnose(GOOD, KernelRidge(kernel="rbf")).rests_on) == 2
-
-
-def test_it_prints_as_sentences_with_the_caveat():
-    text = " ".join(str(diagnose(GOOD)).split())
-    assert "(under the assumption; exact)" in text
-    assert "a large one proves nothing" in text
-    assert "each symmetric about zero" in text
-    assert "with probability exactly 1 - q/100" in text
-    assert max(map(len, str(diagnose(GOOD)).splitlines())) <= 100
-
-
-@pytest.mark.filterwarnings("ignore:The published region")
-def test_the_published_classifier_is_not_said_to_cover_anything():
-    labels = np.where(TRUTH + GOOD > 0, 1, -1)
-    region = ua.confidence_region(
-        RidgeClassifier(), X, labels, noise="symmetric", random_state=0, m=100
-    )
-    assert "carries no coverage guarantee" in str(region.diagnose())
-
-
 def test_labels_are_compared_with_fresh_labels_of_the_estimate():
     inputs, labels, _ = ua.datasets.labels(n=80, random_state=0)
     region = ua.confidence_region(RidgeClassifier(), inputs, labels, random_state=0, m=100)
@@ -299,18 +248,6 @@ def test_columns_of_X_replace_no_result():
     assert (table["input row"] == 7.0).all()
 
 
-def test_inputs_of_one_dimension_are_one_column():
-    words = np.array([f"{'a' * (j % 7)} b" for j in range(N)])
-    model = make_pipeline(CountVectorizer(analyzer="char"), Ridge())
-    table = (
-        ua.confidence_region(model, words, TRUTH + GOOD, random_state=0, m=100)
-        .diagnose()
-        .to_frame()
-    )
-    assert list(table.columns) == ["row", "fitted", "residual", "x0"]
-    assert list(table["x0"]) == list(words)
-
-
 def test_a_perfect_fit_indicates_nothing():
     region = ua.confidence_region(LinearRegression(), X, np.zeros(N), random_state=0, m=100)
     assert all(indication.pvalue == 1 for indication in region.diagnose().indications)
@@ -321,15 +258,3 @@ def test_real_data():
     found = by_name(ua.confidence_region(Lasso(0.1), X, y, random_state=0, m=100).diagnose())
     assert not found["equal spread"].assumed
     assert found["equal spread"].pvalue < 0.01  # the spread grows with the fitted values
-
-
-@pytest.mark.parametrize("cell", [1e6, 1e18, 1e120])
-def test_one_large_cell_does_not_hide_the_other_features(cell):
-    inputs = X.copy()
-    inputs[4, 1] = cell
-    y = 50.0 + TRUTH + GOOD
-    diagnosis = ua.confidence_region(
-        LinearRegression(), inputs, y, random_state=0, m=100
-    ).diagnose()
-    assert "on the 3 independent features" in str(diagnosis).replace("\n", " ")
-    assert by_name(diagnosis)["symmetry"].pvalue > 0.05  # the mean of y is not in the residuals

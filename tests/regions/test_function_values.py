@@ -158,30 +158,6 @@ def test_very_few_rows_and_very_high_levels(n, level):
         assert level < 0.99 or finite.all() == finite.any() == trivial
 
 
-def test_bad_input():
-    region, _ = region_of()
-    ask = {"norm_bound": 30, "simultaneous": False}
-    for wrong in (-1, np.inf, "x", True):
-        with pytest.raises(ValueError, match="model_error is out of range: expected one finite"):
-            region.band(GRID, model_error=wrong, **ask)
-        with pytest.raises(ValueError, match="noise_scale is out of range: expected one finite"):
-            region.band(GRID, noise_scale=wrong, **ask)
-    with pytest.raises(ValueError, match="noise_scale does not apply"):
-        region.band(GRID, noise_scale=1.0, simultaneous=False, level=0.9)
-    with pytest.raises(ValueError, match="method does not go with norm_bound"):
-        region.band(GRID, method="halves", **ask)
-    with pytest.raises(ValueError, match="cell_weights does not go with norm_bound"):
-        region.band(GRID, cell_weights="residuals", **ask)
-    with pytest.raises(ua.NotAvailable, match=r"band\(X, norm_bound=B, simultaneous=False\)"):
-        region.band(GRID, simultaneous=False, level=0.9)
-    with pytest.raises(ua.NotAvailable, match="a model error alone needs a model with features"):
-        region.band(GRID, model_error=0.1, simultaneous=False, level=0.9)
-    with pytest.raises(ua.NotAvailable, match="need noise whose signs may change"):
-        region_of(noise="exchangeable")[0].band(GRID, **ask)
-    with pytest.raises(ua.NotAvailable, match="target='function' needs a kernel or a model error"):
-        region_of(MODELS[5])[0].band(GRID, target="function", **ask)
-
-
 def test_precomputed_kernels_need_the_kernel_itself():
     X, y, _ = ua.datasets.sine(n=30, random_state=0)
     K = np.exp(-0.5 * np.square(X - X.T))
@@ -258,25 +234,3 @@ def test_the_estimate_belongs_to_the_interval(options):
     model = region.band(GRID, norm_bound=30, method="joint").estimate
     assert ((band.lower < band.estimate) & (band.estimate < band.upper)).all()
     assert ((model < band.lower) | (model > band.upper)).any()
-
-
-def test_too_few_cells_are_explained_with_remedies():
-    features = make_pipeline(Nystroem(n_components=20, gamma=0.5, random_state=0), Ridge())
-    few = region_of(features, n=60)[0].band(GRID, simultaneous=False, model_error=0.1, level=0.9)
-    assert np.isinf(few.lower).all()
-    enough = "About 105 rows like these would be enough."
-    assert f"{enough} Remedies: fewer features; a norm bo" in few.reason
-    region = region_of(n=4)[0]
-    few = region.band(GRID, simultaneous=False, norm_bound=30, level=0.9)
-    assert few.reason.endswith("Remedies: a level of at most 0.875.")
-    assert np.isfinite(region.band(GRID, 0.875, norm_bound=30, simultaneous=False).upper).all()
-
-
-@pytest.mark.slow
-def test_levels_that_take_more_cells_than_are_usually_compared():
-    region, f = region_of()
-    band = region.band(GRID, 0.9999, norm_bound=30, simultaneous=False)
-    assert (band.attained >= 0.9999).all()
-    assert (np.abs((band.lower + band.upper) / 2 - f(GRID)) < half(band)).all()
-    beyond = region_of(SVR(gamma=0.5))[0].band(GRID, 1 - 1e-7, norm_bound=30, simultaneous=False)
-    assert "higher than cells can attain" in beyond.reason

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.kernel_approximation import Nystroem
@@ -19,11 +18,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVR
 
 import unassuming as ua
-from unassuming.cells.functions.errors import Errors
-from unassuming.cells.functions.theorem import biased_intervals
 from unassuming.functionals import average, difference, slope, value
-from unassuming.inputs import SingleOptions
-from unassuming.regions.single.functions import Assumption, Functions, functional_rows
 
 pytestmark = pytest.mark.slow_but_first
 X, Y, F = ua.datasets.sine(n=120, noise="laplace", random_state=3)
@@ -112,43 +107,6 @@ def test_intervals_of_slopes_are_the_limit_of_those_of_differences(model):
             getattr(exact, name), getattr(quotient, name) / h, rtol=1e-3, atol=1e-3
         )
     assert (exact.lower < exact.upper).all()
-
-
-@pytest.mark.slow
-def test_coverage_of_a_slope_a_difference_and_an_average():
-    """A function with the norm B; Cauchy noise."""
-    rng, n, runs, B, level = np.random.default_rng(0), 100, 2000, 20.0, 0.9
-    inputs, z = np.linspace(0, 10, n)[:, None], np.array([[4.4]])
-    centres, c = rng.uniform(0, 10, 8), rng.normal(size=8)
-    c *= B / np.sqrt(c @ np.exp(-0.5 * np.square(centres[:, None] - centres)) @ c)
-
-    def f(x):
-        return np.exp(-0.5 * np.square(np.asarray(x) - centres)) @ c
-
-    steep = (np.exp(-0.5 * np.square(4.4 - centres)) * (centres - 4.4)) @ c
-    asked = [
-        (slope(z), steep),
-        (difference(z, [[6.0]]), f(z)[0] - f([[6.0]])[0]),
-        (average(inputs), f(inputs).mean()),
-    ]
-    region = ua.confidence_region(
-        KernelRidge(kernel="rbf", gamma=0.5), inputs, f(inputs), m=20, random_state=0
-    )
-    functions, assumption = Functions(region.problem), Assumption(B)
-    assumed = functions.assumed(assumption)
-    for functional, truth in asked:
-        g = functional_rows(region.problem, functional)
-        wanted = functions.functional(functional, g, assumption)
-        divisions, chosen = functions.chosen(wanted, level, SingleOptions(), assumption)
-        kriging = divisions[chosen.which[0]]
-        a, known = kriging.weights(wanted, chosen.mu[0])
-        errors = Errors.of(wanted, kriging, a, known)
-        y = (f(inputs) + 0.3 * rng.standard_cauchy((runs, n)))[:, functions.order]
-        got = biased_intervals(
-            kriging.sums(a, y)[:, 0], errors.part(np.zeros(runs, dtype=int)), assumed, level
-        )
-        covered = np.count_nonzero((got.lower <= truth) & (truth <= got.upper))
-        assert covered >= binom.ppf(5e-7, runs, level)
 
 
 def test_features_take_them_without_a_norm_bound():

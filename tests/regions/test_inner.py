@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import unassuming as ua
 from speed import slow_but
-from unassuming.regions._results import Status
+from unassuming.regions import Status
 
 LAWS = {
     "laplace": lambda rng, n: rng.laplace(size=n),
@@ -200,15 +200,6 @@ def test_a_search_that_would_start_outside_the_ball_says_so():
     )
     with pytest.raises(ua.NotAvailable, match="starts at the estimate"):
         region.interval(norm_bound=bound, inner=True, simultaneous=True, method="joint")
-
-
-def test_a_search_beyond_the_memory_cap_says_so(monkeypatch):
-    X, y, _ = ua.datasets.linear(n=40, random_state=6)
-    region = ua.confidence_region(Ridge(0.5), X, y, random_state=6)
-    monkeypatch.setattr("unassuming.regions.search._star_search._LARGEST_SEARCH", 100)
-    assert np.isfinite(region.interval(simultaneous=True, method="joint").upper).all()
-    with pytest.raises(ua.NotAvailable, match="inner=False"):
-        region.interval(inner=True, simultaneous=True, method="joint")
 
 
 def test_functionals_that_are_not_determined_have_inner_bounds_all_the_same():

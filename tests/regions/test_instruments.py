@@ -13,8 +13,6 @@ from sklearn.preprocessing import OneHotEncoder
 
 import unassuming as ua
 from unassuming.regions import IntervalUnion, Status
-from unassuming.regions.single.hypotheses import best_cells
-from unassuming.regions.single.instruments import Instruments
 
 SEEDS = range(100)
 
@@ -120,23 +118,6 @@ def test_a_stronger_instrument_narrows_and_a_wrong_value_is_rejected():
     assert region.hypothesis("x", truth[-1] + 0.5).pvalue < 0.01
     assert region.hypothesis("x", truth[-1]).pvalue > 0.05
     assert not region.contains(truth + np.array([0, 0, 0.5]))
-
-
-def test_the_division_sees_neither_the_outputs_nor_the_endogenous_column():
-    X, y, _ = data(k=2)
-    rng = np.random.default_rng(1)
-    tables = [(X, y), (X.assign(x=rng.normal(size=60)), rng.normal(size=60))]
-    cells = []
-    for table, outputs in tables:
-        for instruments in (["w0"], ["w0", "w1"]):
-            model = ua.InstrumentalRegression(endogenous="x", instruments=instruments)
-            region = ua.confidence_region(model, table, outputs)
-            found = Instruments(region.problem)
-            D = found.objective.exogenous.matrix.shape[1]
-            h = np.eye(D)[D - len(instruments) :]
-            cells.append(best_cells(found.evidence.signed, h, 0.95, None).places)
-    np.testing.assert_array_equal(cells[0], cells[2])
-    np.testing.assert_array_equal(cells[1], cells[3])
 
 
 # --- geometry ----------------------------------------------------------------------------------
@@ -294,15 +275,6 @@ def test_two_rays_are_returned_and_printed_as_such():
     np.testing.assert_allclose(minus.ends, [[-np.inf, -2 * b], [-2 * a, np.inf]])
 
 
-def test_an_ordinary_interval_prints_as_always():
-    region, _ = region_of(strength=1.5, n=100)
-    found = region.summary(0.9)
-    assert "  estimate     lower     upper      pvalue" in str(found)
-    assert "Coefficients of controls have no exact interval" in str(found)
-    assert region.interval(level=0.9, simultaneous=False).status is Status.ONE_BY_ONE
-    assert "instruments act on y through these alone" in str(region)
-
-
 def test_instruments_that_contradict_each_other_leave_no_value():
     rng = np.random.default_rng(0)
     W, e = rng.normal(size=(200, 2)), rng.normal(size=200)
@@ -381,21 +353,6 @@ def test_a_region_can_be_pickled():
     again = pickle.loads(pickle.dumps(region))
     assert again.rank(truth) == region.rank(truth)
     assert str(again.summary()) == str(region.summary())
-
-
-def test_widths_are_not_predicted():
-    X, _, _ = data()
-    model = ua.InstrumentalRegression(endogenous="x", instruments="w0")
-    with pytest.raises(ua.NotAvailable, match="cannot be predicted for a model with instruments"):
-        ua.plan(model, X, norm_bound=3.0, noise_scale=1.0)
-
-
-def test_the_forest_plot_draws_every_part():
-    _, found = weak()
-    drawn = ua.plots.forest_data(found)
-    np.testing.assert_array_equal(drawn.sets[0], found.sets[0].ends)
-    ax = ua.plots.forest(found)
-    assert len(ax.collections[0].get_segments()) == 2
 
 
 def test_samples_start_at_the_estimate_which_may_be_outside():

@@ -6,7 +6,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 import unassuming as ua
-from unassuming.regions._results import Status
+from unassuming.regions import Status
 
 M = 20
 

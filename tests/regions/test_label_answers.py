@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import unassuming as ua
-from unassuming.regions._results import Status
+from unassuming.regions import Status
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1, 1, size=(60, 1))
@@ -59,15 +59,6 @@ def test_warnings_name_the_line_of_the_user():
             warnings.simplefilter("always")
             build()
         assert [warning.filename for warning in caught] == [__file__]
-
-
-@pytest.mark.slow
-def test_missing_labels_are_named():
-    y = Y.astype(object)
-    y[3] = None
-    for fit in (ua.ConfidenceClassifier().fit, lambda *data: region_of(RidgeClassifier(), data[1])):
-        with pytest.raises(ValueError, match="given None at position 3"):
-            fit(X, y)
 
 
 # --- candidates -----------------------------------------------------------------------------------

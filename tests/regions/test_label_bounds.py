@@ -1,16 +1,13 @@
 """Bounds over label regions: outer ones hold every member, inner ones are attained."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import unassuming as ua
-from unassuming.geometry.labels import Admissible
-from unassuming.geometry.labels._branch_and_bound import GAP
 from unassuming.regions import Status
 
+GAP = 0.02  # of the width, where a search for bounds ends
 RBF = {"kernel": "rbf", "gamma": 0.7}
 
 
@@ -93,8 +90,8 @@ def test_a_bias_beside_a_kernel_leaves_new_inputs_undetermined():
     assert (band.lower[0], band.upper[0], band.status) == (-1, 1, Status.TRIVIAL)
     assert "do not determine the model elsewhere" in str(band)
     assert region.bounded(0.9).verdict == "unbounded"
-    a = region.shape.start() + 1e3 * region.bounded(0.9).direction
-    assert region.contains(a, 0.9)
+    a = 1e3 * region.bounded(0.9).direction
+    assert region.contains([0 * a, a], 0.9).all()
 
 
 def test_inner_bounds_are_attained_by_members():
@@ -120,39 +117,6 @@ def test_levels_are_nested():
 
 
 @pytest.mark.slow
-def test_a_search_that_is_cut_short_is_still_honest():
-    region = region_of(RidgeClassifier())
-    boxes, g = region.shape.linear.boxes, region.objective.design.rows(INPUTS[1])
-    members = region.sample(200, level=0.9, random_state=0) @ g.T
-
-    def none(a):
-        return a[:0]
-
-    widths = []
-    for nodes in (10, 100, 1000):
-        found = boxes.support(g, 4, none, nodes=nodes)
-        assert (found.lower <= members.min(axis=0)).all()
-        assert (members.max(axis=0) <= found.upper).all()
-        assert not found.settled.any()
-        widths.append(found.upper - found.lower)
-    assert (widths[1] < 0.9 * widths[0]).all()
-    assert (widths[2] < 0.9 * widths[1]).all()
-
-
-@pytest.mark.slow
-def test_a_box_counts_every_set_that_holds_a_member_of_it():
-    region = region_of(RidgeClassifier())
-    boxes, rng = region.shape.linear.boxes, np.random.default_rng(0)
-    centre = rng.uniform(-0.3, 0.3, size=(200, 2)) * boxes.corner
-    half = rng.uniform(0.001, 0.2, size=(200, 2)) * boxes.corner
-    x = centre + rng.uniform(-1, 1, size=(50, 200, 2)) * half
-    ranks = region.rank((x @ boxes.back.T).reshape(-1, 2)).reshape(50, 200)
-    possible = boxes.possible(centre, half)
-    assert (possible >= 40 - ranks.min(axis=0)).all()
-    assert (possible < 36).any()  # it does discard
-
-
-@pytest.mark.slow
 def test_a_model_that_is_too_small_has_a_certainly_empty_region():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(200, 1))
@@ -165,74 +129,6 @@ def test_a_model_that_is_too_small_has_a_certainly_empty_region():
     assert band.inner_lower is None
     grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 40)] * 2), axis=-1).reshape(-1, 2)
     assert not region.contains(grid, 0.5).any()
-
-
-def test_the_linear_programme_bounds_and_is_attained():
-    """Against the vertices of {|Φa| <= 1} in the plane."""
-    rng = np.random.default_rng(0)
-    phi, g = rng.normal(size=(12, 2)), rng.normal(size=(5, 2))
-    vertices = []
-    for i in range(12):
-        for j in range(i):
-            for signs in ([1, 1], [1, -1]):
-                a = np.linalg.solve(phi[[i, j]], signs)
-                if abs(phi @ a).max() <= 1 + 1e-12:
-                    vertices += [a, -a]
-    truth = (g @ np.array(vertices).T).max(axis=1)
-    np.testing.assert_allclose(Admissible.of_features(phi).bounds(g), truth, rtol=1e-9)
-    assert (Admissible.of_features(phi).bounds(g) >= truth).all()
-
-
-@pytest.mark.parametrize("power", [20, 40, 60])
-def test_bounds_of_coefficients_follow_the_units_of_their_columns(power):
-    rng = np.random.default_rng(1)
-    phi, units = rng.normal(size=(12, 3)), 2.0 ** np.array([0, power, -power])
-    plain, scaled = Admissible.of_features(phi), Admissible.of_features(phi * units)
-    assert (plain.rank, scaled.rank, scaled.null.shape[1]) == (3, 3, 0)
-    np.testing.assert_allclose(scaled.bounds(np.eye(3)) * units, plain.bounds(np.eye(3)), rtol=1e-9)
-
-
-def test_a_functional_near_a_row_of_small_features_is_not_a_value_at_an_input():
-    phi = np.array([[1.0, 0.26], [1.0, 0.2]]) * [1, 1e-12]
-    intercept, value = Admissible.of_features(phi).bounds(np.array([[1.0, 0.0], phi[0]]))
-    assert intercept == pytest.approx(23 / 3, rel=1e-9)
-    assert value == pytest.approx(1, rel=1e-9)
-
-
-def test_the_nearest_admissible_coefficients_exist_without_coordinates():
-    """Columns whose rank double precision does not resolve have no coordinates."""
-    found = replace(Admissible.of_features(np.eye(3)), q=np.empty((3, 0)), back=np.empty((3, 0)))
-    near = found.nearest(np.array([2.0, 0.0, 1.0]), np.eye(3), np.eye(3))
-    np.testing.assert_allclose(near, [1, 0, 0.5], rtol=1e-8)
-
-
-def test_columns_of_other_units_leave_dependent_ones_dependent():
-    rng = np.random.default_rng(2)
-    x = rng.integers(-9, 9, size=(12, 2)).astype(float)
-    phi = np.column_stack([x, x.sum(axis=1)]) * 2.0 ** np.array([0, 50, -50])
-    found = Admissible.of_features(phi)
-    assert found.rank == 2
-    assert np.isinf(found.bounds(np.eye(3))).all()
-    assert np.isfinite(found.bounds(phi)).all()  # values at the inputs
-
-
-def test_the_nearest_admissible_coefficients_are_the_projection():
-    """Against a general solver."""
-    from scipy.optimize import minimize
-
-    rng = np.random.default_rng(0)
-    phi, a = rng.normal(size=(15, 3)), np.array([1.0, -0.8, 0.6])
-    pull, push = rng.normal(size=(3, 15)), rng.normal(size=(3, 3))
-    G = pull @ phi + push
-    found = Admissible.of_features(phi).nearest(a, pull, push)
-    other = minimize(
-        lambda x: ((G @ (x - a)) ** 2).sum(),
-        np.zeros(3),
-        constraints={"type": "ineq", "fun": lambda x: 1 - np.concatenate([phi @ x, -(phi @ x)])},
-        options={"ftol": 1e-14},
-    )
-    assert abs(phi @ found).max() <= 1
-    np.testing.assert_allclose(found, other.x, atol=1e-5)
 
 
 def test_the_band_of_logistic_regression_is_trivial_and_says_so():

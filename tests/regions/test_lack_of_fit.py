@@ -1,7 +1,6 @@
 """region.lack_of_fit(): features that are added one at a time, and exact tests of them."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binom
@@ -12,7 +11,6 @@ from sklearn.preprocessing import PolynomialFeatures
 
 import unassuming as ua
 from unassuming.regions import Reason
-from unassuming.regions.diagnosis import _added_features as added
 
 
 def motorcycle_like(n, seed):
@@ -87,48 +85,6 @@ def test_what_is_tested_depends_on_the_inputs_alone():
     key = [sorted((t.name, t.terms, t.exact) for t in check.tests) for check in (one, other)]
     assert key[0] == key[1]
     assert one.left_out == other.left_out
-
-
-def test_features_that_the_model_has_are_not_tested_again():
-    x = np.linspace(0, 1, 60)
-    knots = added._knots(x)
-    columns = np.column_stack([x, added._spline(x)])
-    assert len(knots) == 5
-    basis = np.linalg.qr(np.column_stack([np.ones(60), columns]))[0]
-    choice = added.choose_features({"x": x}, basis, 20)
-    assert choice.features == ()
-    assert choice.left_out[0].reason is Reason.IN_THE_MODEL
-
-
-def test_columns_of_all_kinds():
-    rng = np.random.default_rng(6)
-    X = pd.DataFrame(
-        {
-            "text": ["a", "b"] * 50,
-            "flag": [True, False] * 50,
-            "few": np.arange(100) % 4,
-            "gaps": np.where(np.arange(100) == 3, np.nan, 1.0),
-            "same": 1.0,
-            "x<y": rng.normal(size=100),
-        }
-    )
-    basis = np.full((100, 1), 0.1)
-    choice = added.choose_features(dict(X.items()), basis, 20)
-    assert [feature.name for feature in choice.features] == [
-        "spline of few",
-        "spline of x<y",
-        "flag × few",
-        "few × x<y",
-        "flag × x<y",
-    ]
-    assert choice.features[0].columns.shape[1] == 2  # all functions of four values but lines
-    assert {left.reason: left.names for left in choice.left_out} == {
-        Reason.NOT_NUMBERS: ("text",),
-        Reason.MISSING_VALUES: ("gaps",),
-        Reason.CONSTANT: ("same",),
-    }
-    for feature in choice.features:
-        assert_allclose(basis.T @ feature.columns, 0, atol=1e-9)
 
 
 @pytest.mark.slow

@@ -36,20 +36,6 @@ def test_bounds_never_exceed_what_the_norm_bound_allows(ways, B):
         assert band.upper[3] >= B
 
 
-@pytest.mark.parametrize("ways", [{}, *WAYS], ids=str)
-@pytest.mark.parametrize("model_error", [None, 2.0])
-def test_bounds_that_the_data_do_not_narrow_anywhere_say_so(ways, model_error):
-    if not ways and model_error:
-        return  # the joint region does not allow for it
-    alone, given = "follow from the norm bound alone", {"model_error": model_error, **ways}
-    # In the joint region the norm that the data need leaves less for other inputs.
-    for inputs, says in ((GRID[3:], bool(ways)), (GRID, False), (GRID[:2], False)):
-        band = sine(n=200).band(inputs, norm_bound=30.0, **given)
-        assert (alone in band.reason) == says
-        far = 30 + (model_error or 0)
-        assert ((band.upper > far - 1e-6) & (band.lower < 1e-6 - far)).all() == says
-
-
 @ways
 def test_the_limit_is_that_of_the_functional(ways):
     process = GaussianProcessRegressor(4 * RBF(1.0), alpha=0.5, optimizer=None)
@@ -104,34 +90,6 @@ def test_every_value_lost_is_an_empty_answer():
 
 
 @ways
-def test_the_model_error_can_be_the_cause_as_well(ways):
-    which = "The norm bound of 30, or the model error of 0.5,"
-    for inputs in (GRID, GRID[:3]):
-        band = sine(shift=1000.0).band(inputs, norm_bound=30, model_error=0.5, **ways)
-        some = band.status.name == "SOME_EMPTY"
-        assert some == (ways == WAYS[0] and len(inputs) == 4)
-        assert (
-            f"{which} {'may be too small. If both hold' if some else 'is too small, unless'}"
-            in (band.reason)
-        )
-
-
-def test_functionals_that_are_lost_are_counted():
-    both = value(GRID[2:])
-    found = sine(shift=1000.0).interval(both, norm_bound=30, simultaneous=False, method="cells")
-    assert "for 1 of 2 functionals no value within the norm bound agrees" in found.description
-
-
-def test_a_picture_shows_the_inputs_with_a_value():
-    inputs = np.linspace(0, 30, 61)[:, None]
-    ax = ua.plots.band(sine(n=400, shift=1000.0), inputs, levels=[], pointwise=[0.9], norm_bound=30)
-    drawn = np.concatenate([path.vertices for path in ax.collections[0].get_paths()])
-    assert drawn[:, 0].min() > 5
-    assert drawn[:, 0].max() == 30
-    assert ax.get_legend().get_texts()[0].get_text() == "90 %: empty at some inputs"
-
-
-@ways
 @pytest.mark.parametrize("model", [SVR(gamma=0.5), Ridge()], ids=repr)
 def test_an_intercept_has_no_limit(ways, model):
     band = sine(model, n=200, shift=1000.0).band(GRID[:3], norm_bound=30, **ways)
@@ -183,18 +141,3 @@ def test_predictions_are_cut_too(simultaneous):
     )
     widths = [one.half_width for one in plan.predictions if one.simultaneous is simultaneous]
     assert max(widths) <= 100 * (1 + 1e-9)
-
-
-def test_the_picture_says_that_nothing_is_within_the_norm_bound():
-    ax = ua.plots.band(
-        sine(n=400, shift=1000.0),
-        GRID,
-        levels=[0.9],
-        pointwise=[0.9],
-        norm_bound=30,
-        method="cells",
-    )
-    title = " ".join(ax.get_legend().get_title().get_text().split())
-    assert title.count("no function within the norm bound agrees with the data") == 1
-    assert title.count("no value within the norm bound agrees with the data") == 1
-    assert "no member at all" not in title

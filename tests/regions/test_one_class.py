@@ -126,15 +126,6 @@ def test_members_are_functions_that_often_give_one_class(name, label):
 
 
 @every
-def test_a_region_is_the_mirror_image_of_that_of_the_other_class(name):
-    """With uniform numbers U in one and 1 - U in the other, fresh labels are exchanged."""
-    one, other = region_of(name, 1), region_of(name, -1)
-    other.perturbations.drawn[:] = 1 - one.perturbations.drawn
-    f = np.linspace(-0.2, 0.9, N)
-    assert one.rank(lambda X: f) == other.rank(lambda X: -f)
-
-
-@every
 def test_a_saved_region_keeps_its_classes(name, tmp_path):
     region = ua.confidence_region(
         MODELS[name], inputs(), ["b"] * N, classes=("b", "a"), random_state=0, m=100
@@ -253,8 +244,3 @@ def test_a_member_is_found_where_ties_put_the_estimate_outside(seed):
     if 0.7 <= level < 1:
         assert not region.contains(region.estimate, level=level)
         assert region.contains(region.sample(4, level=level, random_state=0), level=level).all()
-
-
-def test_some_seeds_of_the_last_test_put_the_estimate_outside():
-    ranks = [region_of("ridge classifier", random_state=s).tie_order[0] for s in range(8)]
-    assert max(ranks) >= 70

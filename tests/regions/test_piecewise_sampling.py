@@ -8,8 +8,6 @@ from sklearn.svm import SVR
 
 import unassuming as ua
 from speed import slow_but
-from unassuming.objectives import NormBall
-from unassuming.regions.search._hit_and_run import hit_and_run
 
 M = 20
 KERNEL = {"kernel": "rbf", "gamma": 0.5}
@@ -130,31 +128,6 @@ def test_in_the_plane_samples_are_uniform():
             assert abs((a @ g <= np.quantile(expected @ g, p)).mean() - p) < z * spread
 
 
-def test_a_chain_that_membership_rejects_goes_back():
-    """Lines that promise too much: a stretch without members holds no chain for ever."""
-
-    def members(origins, directions):
-        inside = (origins[:, 0] >= 0) & (origins[:, 0] <= 1)
-        ends = [
-            np.sort([(e - a) / d for e in (0.0, 3.0)])
-            for a, d in zip(origins[:, 0], directions[:, 0], strict=True)
-        ]
-        return [e[None, :] if ok else np.empty((0, 2)) for e, ok in zip(ends, inside, strict=True)]
-
-    found = hit_and_run(
-        np.array([0.5]),
-        lambda rng, points: np.ones_like(points),
-        members,
-        lambda a: (a[:, 0] >= 0) & (a[:, 0] <= 1),
-        200,
-        0,
-        1,
-    )
-    assert found.shape == (200, 1)
-    assert ((found >= 0) & (found <= 1)).all()
-    assert found.std() > 0.2
-
-
 # --- refused --------------------------------------------------------------------------------------
 
 
@@ -215,18 +188,6 @@ def test_approximate_regions_are_sampled_too():
     assert (a.std(axis=0) > 0).all()
 
 
-@pytest.mark.slow
-def test_progress_is_shown_while_sampling_on_a_terminal(plane, monkeypatch, capsys):
-    clock = iter(np.arange(0.0, 1e4, 0.7))
-    monkeypatch.setattr("unassuming._progress.time.monotonic", lambda: next(clock))
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    plane.sample(32, 0.5, random_state=0, thinning=1)
-    assert "of 32 samples" in capsys.readouterr().err
-    monkeypatch.setattr("sys.stderr.isatty", lambda: False, raising=False)
-    plane.sample(32, 0.5, random_state=0, thinning=1)
-    assert capsys.readouterr().err == ""
-
-
 # --- faces ----------------------------------------------------------------------------------------
 
 
@@ -263,15 +224,3 @@ def test_arguments_are_read_before_anything_is_searched_for(options, words):
     for model in (Lasso(alpha=0.2, fit_intercept=False), Ridge(fit_intercept=False)):
         with pytest.raises(ValueError, match=words):
             build(model, (X, X[:, 0])).sample(**{"size": 5, **options})
-
-
-@pytest.mark.parametrize("bound", [0.5, 1.0, 2.0])
-@pytest.mark.parametrize("d", [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-def test_intervals_are_cut_to_the_ball(bound, d):
-    P, a, spans = np.diag([0.0, 1.0]), np.array([3.0, 0.7]), np.array([[-4.0, -1.0], [0.5, 9.0]])
-    t = np.linspace(-10, 10, 20_001)
-    inside = np.abs(a[1] + t * d[1]) <= bound
-    inside &= ((spans[:, :1] <= t) & (t <= spans[:, 1:])).any(axis=0)
-    [cut] = NormBall(P, bound).confine([spans], [a], [np.array(d)])
-    found = ((cut[:, :1] <= t) & (t <= cut[:, 1:])).any(axis=0)
-    assert np.count_nonzero(found != inside) <= 4  # at the ends

@@ -303,30 +303,6 @@ def test_without_noise_the_region_is_a_point(values, alpha):
 # --- what is said, saved and refused -------------------------------------------------------------
 
 
-def test_the_region_says_what_it_assumes():
-    region, _ = region_of(0.9)
-    said = str(region)
-    assert "rows are independent, and the 0.9-quantile of y given x is the value of the" in said
-    assert "those that give the 0.9-quantile of y given x at the inputs" in said
-    assert "Quantile(tau=0.9)" in said
-    assert (
-        str(region.shape) == "quantiles: the statistics depend on the signs of the residuals alone"
-    )
-    assert region.exact_crossings
-
-
-def test_the_name_stands_for_the_quantile_of_the_model():
-    X, y, _ = skewed(20, 0.9, np.random.default_rng(0))
-    model = QuantileRegressor(quantile=0.9, alpha=0)
-    named, default, given = (
-        ua.confidence_region(model, X, y, noise=noise, random_state=0, m=100)
-        for noise in ("quantile", None, ua.noise.Quantile(0.9))
-    )
-    assert named.noise.tau == default.noise.tau == given.noise.tau == 0.9
-    a = np.array([[1.0, 3.0], [2.0, 2.0]])
-    assert (named.rank(a) == default.rank(a)).all()
-
-
 def test_a_saved_region_is_the_same(tmp_path):
     region, truth = region_of(0.3, alpha=0.02)
     ua.save(region, tmp_path / "quantile.region")
@@ -357,15 +333,6 @@ def test_one_number_at_a_time_is_refused_with_the_reason():
             call()
     with pytest.raises(ua.NotAvailable, match=r"ellipsoid is not known for regression quantiles"):
         region.ellipsoid(level=0.9)
-
-
-def test_pictures_can_be_drawn():
-    import matplotlib.pyplot as plt
-
-    region, truth = region_of(0.5)
-    ua.plots.band(region, np.linspace(0, 2, 5)[:, None], levels=(0.5, 0.9))
-    ua.plots.coefficients(region, levels=(0.5, 0.9), truth=truth)
-    plt.close("all")
 
 
 def test_pipelines_and_functions_are_candidates():

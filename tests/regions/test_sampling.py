@@ -11,7 +11,6 @@ from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
 from speed import slow_but
-from unassuming.regions.search._hit_and_run import hit_and_run
 
 
 def linear_region(model, *, n=20, d=1, seed=0, **options):
@@ -77,25 +76,6 @@ def test_samples_are_uniform(plane, level):
         np.einsum("nj,jk,nk->n", s, H, s) for s in (a - plane.estimate, expected - plane.estimate)
     ]
     assert ks_2samp(*far).statistic < 0.07
-
-
-def test_what_membership_rejects_is_left_out():
-    # Rounding at an end of an interval can leave a point outside: membership has the last word.
-    found = hit_and_run(
-        np.zeros(1),
-        lambda rng, chains: rng.standard_normal(chains.shape),
-        lambda origins, directions: [
-            np.sort([(end - a) / d for end in ([0.0], [1.0])], axis=0).T
-            for a, d in zip(origins, directions, strict=True)
-        ],
-        lambda a: a[:, 0] > 0.25,
-        500,
-        0,
-        1,
-    )
-    assert found.shape == (500, 1)
-    assert (found > 0.25).all()
-    assert kstest((found[:, 0] - 0.25) / 0.75, "uniform").statistic < 0.1
 
 
 @pytest.mark.slow
@@ -233,22 +213,6 @@ def test_a_region_of_one_point():
     region = ua.confidence_region(LinearRegression(), X, np.zeros(24), m=20, random_state=0)
     assert region.contains(region.estimate, 0.95)
     np.testing.assert_array_equal(region.sample(20, 0.95, random_state=0), np.zeros((20, 3)))
-
-
-def test_empty_regions_are_refused(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(24, 2))
-    region = ua.confidence_region(LinearRegression(), X, np.zeros(24), m=20, random_state=0)
-    assert not region.contains(region.estimate, 0.05)
-    contains, asked = region.contains, []
-
-    def patient(*arguments):
-        asked.append(arguments)
-        assert len(asked) < 100, "the search for a member does not end"
-        return contains(*arguments)
-
-    monkeypatch.setattr(region, "contains", patient)
-    with pytest.raises(ua.NotAvailable, match="no member"):
-        region.sample(5, 0.05, random_state=0)
 
 
 @pytest.mark.parametrize("thinning", [0, -1, 2.5, "a", True])

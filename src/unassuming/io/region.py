@@ -24,7 +24,7 @@ from unassuming.io import archive, described
 from unassuming.io.archive import Unreadable, as_integer, require
 from unassuming.io.tables import Store, as_plain, as_table
 from unassuming.noise import Labels, Noise, Perturbations, restricted
-from unassuming.ranking import check_ties
+from unassuming.ranking import Order, check_ties
 from unassuming.regions import Region, Tuning, build_region
 
 _FILE, _LOAD = "the saved region", "ua.load"  # as sentences name them
@@ -150,8 +150,7 @@ def load(path: str | os.PathLike[str], estimator: Any = None, noise: Noise | Non
     drawn, tie_order = options.pop("drawn")
     features = f"{shown(model)}, with other features, at the inputs or beyond them"
     try:
-        perturbations = Perturbations(options["noise"], drawn, header["n"], header["m"])
-        region = build_region(model, **options, drawn=(perturbations, tie_order))
+        region = build_region(model, **options, drawn=(drawn, Order(tie_order)))
         probe = arrays["probe"]
         same = region.objective.d == probe.shape[1]
         same = same and _same_fingerprint(arrays["fingerprint"], region)

@@ -413,20 +413,24 @@ def from_kernel_lasso(estimator: Any, X: Array, y: Array, w: Weights) -> Designe
     )
 
 
-def from_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
+def from_svr(
+    estimator: Any, X: Array, y: Array, w: Weights, *, intercept: bool = True
+) -> DesignedObjective:
     """Build the dual ½ aᵀKa - yᵀa + ε̄‖a‖₁, ``|a| <= C``; a constant sample weight multiplies C.
 
-    Beyond the box the formula without it is used, since true coefficients do not depend on C.
+    Without an ``intercept`` the constraint due to the bias is left out. Beyond the box the formula
+    without it is used, since true coefficients do not depend on C.
     """
     C = number(estimator, "C") * common_weight(w, "SVR")
     epsilon, n = number(estimator, "epsilon", zero=True), len(y)
-    design = _kernel(estimator, X, partial(svr_gram, clone(estimator)), intercept=True)
+    design = _kernel(estimator, X, partial(svr_gram, clone(estimator)), intercept=intercept)
 
     def solve(o: DesignedObjective) -> Array:
-        b, a = epsilon_svr(design.K, o.y, C, epsilon, fit_intercept=True)
-        return np.append(b, a)
+        b, a = epsilon_svr(design.K, o.y, C, epsilon, fit_intercept=intercept)
+        return np.append(b, a) if intercept else a
 
-    w, penalty = np.ones(n), Penalty(np.zeros((n + 1, n + 1)), np.full(n, epsilon), C)
+    w, d = np.ones(n), n + intercept
+    penalty = Penalty(np.zeros((d, d)), np.full(n, epsilon), C)
     options: dict[str, Any] = {"weighting": "gram", "dual": True, "title": "ε-SVR"}
     return DesignedObjective(design, y, w, Squares(), penalty, solve=solve, **options)
 

@@ -21,7 +21,6 @@ from unassuming.inputs import (
     split_pipeline,
 )
 from unassuming.noise import Noise
-from unassuming.objectives import Quadratic
 from unassuming.planning._result import Plan
 from unassuming.planning._rows import spread
 from unassuming.planning._setting import Setting
@@ -183,7 +182,7 @@ def _alphas(setting: Setting, alphas: Sequence[float] | None) -> tuple[float, ..
     if alphas is None:
         B, scale = setting.assumption.norm_bound, setting.assumption.noise_scale
         problem = setting.plain.problem
-        if parameter is None or not isinstance(problem.objective, Quadratic):
+        if parameter is None or not problem.objective.quadratic:
             return ()
         own = float(setting.estimator.get_params()[parameter])
         if B is None or scale is None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recorded import problems
-from second.engines import asked, count, engine_of, quadratic_sets, rows_at
+from engines import asked, count, engine_of, quadratic_sets, rows_at
 from unassuming.geometry.quadratic import SetsAndBall, qth_largest
 
 CLOSE = 1e-3

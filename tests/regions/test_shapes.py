@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import QuantileRegressor
 
 from recorded import problems
-from second.engines import asked, count, engine_of, quadratic_sets, rows_at
+from engines import asked, count, engine_of, quadratic_sets, rows_at
 from unassuming._errors import NotAvailable
 from unassuming.geometry.branch_and_bound import GAP
 from unassuming.membership import Engine

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recorded import problems
-from second.engines import engine_of, quadratic_sets
+from engines import engine_of, quadratic_sets
 from unassuming.membership import FixedTable
 
 QUADRATIC = [name for name in problems() if quadratic_sets(name) is not None]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from second.tables import dependent, outputs
+from dependent_tables import dependent, outputs
 from unassuming.membership import Engine
 from unassuming.noise import Exchangeable, Symmetric, SymmetricExchangeable
 from unassuming.objectives import from_linear_regression

@@ -85,21 +85,6 @@ def test_bounds_contain_every_member_found_by_a_dense_search(seed, tau, alpha, l
         assert found.status.name in ("CERTIFIED", "EMPTY")
 
 
-def test_no_box_with_a_member_is_discarded():
-    region = made(1, n=25, alpha=0.05)
-    boxes = region.shape.boxes
-    rng = np.random.default_rng(0)
-    centre, half = boxes.first()
-    which = rng.integers(len(centre), size=400)
-    inside = centre[which] + rng.uniform(-1, 1, size=(400, 3)) * half[which]
-    inside[:, 0] = np.maximum(inside[:, 0], 1e-3)
-    ranks = region.rank(boxes.points(inside))
-    for size in (1e-6, 1e-2, 0.3):
-        least = boxes.least_ranks(inside, np.full_like(inside, size))
-        assert (least <= ranks).all()
-    assert (boxes.least_ranks(inside, np.full_like(inside, 1e-9)) == ranks).mean() > 0.9
-
-
 @pytest.mark.slow
 def test_one_side_is_bounded_where_the_other_is_not():
     """Ten rows say nothing about how large the 0.95-quantile is, but how small it can be."""

@@ -19,7 +19,7 @@ from unassuming.noise import (
     SymmetricExchangeable,
     as_noise,
 )
-from unassuming.noise.perturbations import declared, is_group, is_spherical
+from unassuming.noise import is_group, is_spherical, sign_units_of, swap_blocks_of, units_of
 
 ROTATION = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
 EVERY = [
@@ -128,8 +128,8 @@ def test_a_subclass_with_transformations_of_its_own_declares_nothing_by_inherita
     assert is_group(Symmetric(), 128)
     assert not is_group(Own(), 128)
     assert not is_group(Symmetric(), 100)
-    assert declared(Symmetric(), "sign_units", 3).tolist() == [0, 1, 2]
-    assert declared(Own(), "sign_units", 3) is None
+    assert sign_units_of(Symmetric(), 3).tolist() == [0, 1, 2]
+    assert sign_units_of(Own(), 3) is None
     assert not Own().rowwise
     assert is_spherical(Spherical())
     assert not is_spherical(Symmetric())

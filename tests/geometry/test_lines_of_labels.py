@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import unassuming as ua
-from second.scans import inside, members
+from scans import inside, members
 from unassuming.geometry.choose import lines_of
 from unassuming.geometry.labels.roots import Sums
 from unassuming.membership import Engine
