@@ -44,7 +44,7 @@ def write_checkpoint(
     path: AnyPath, stream: StreamingRegion, note: Mapping[str, Any] | None = None, **more: Any
 ) -> None:
     """Write a stream, with a note in JSON's types and with more arrays."""
-    store, ledger, features = Store(), stream.ledger, stream.features
+    store, ledger, features = Store(), stream._ledger, stream._features
     arrays = store.arrays
     arrays.update({f"{_NOTE}{name}": array for name, array in more.items()})
     nodes, leaves = sorted(ledger.nodes), sorted(ledger.pending)
@@ -55,12 +55,12 @@ def write_checkpoint(
     for j, leaf in enumerate(leaves):
         pending = ledger.pending[leaf]
         arrays[f"there{j}"], arrays[f"rows{j}"] = pending.there, pending.room[pending.there]
-    arrays["outcomes"], arrays["tie_order"] = ledger.outcomes, stream.order.pi
+    arrays["outcomes"], arrays["tie_order"] = ledger.outcomes, stream._order.pi
     sample = None
-    if stream.sample is not None:
-        inputs, arrays["features"] = stream.sample
+    if stream._sample is not None:
+        inputs, arrays["features"] = stream._sample
         sample = store.put_table("sample", inputs)
-    blocks = None if stream.sums.units is None else store.put("blocks", stream.noise.blocks)
+    blocks = None if stream._sums.units is None else store.put("blocks", stream.noise.blocks)
     names, possible = as_plain(features.inputs)
     header = {
         "kind": _KIND,
@@ -101,19 +101,19 @@ def read_checkpoint(path: AnyPath, estimator: Any = None) -> StreamingRegion:
         check_estimator(entry, estimator, _FILE, _LOAD)
         known = estimator
     stream = StreamingRegion(known, noise=noise, m=m, random_state=seed)
-    stream.order = order
+    stream._order = order
     try:
         with decoding():
             sample = _fill(stream, ledger, header, store)
     except Unreadable as error:
         raise _refused(path, error) from error
     if sample is not None:
-        if not stream.features.alike(stream.features(sample[0]), sample[1]):
+        if not stream._features.alike(stream._features(sample[0]), sample[1]):
             given = "a pipeline with other features"
             raise other_estimator("the same features of the same row", given, _FILE)
-        stream.features.width = header["width"]
-        stream.features.inputs, stream.features.columns = _names(header)
-        stream.sample = sample
+        stream._features.width = header["width"]
+        stream._features.inputs, stream._features.columns = _names(header)
+        stream._sample = sample
     return stream
 
 
@@ -170,7 +170,7 @@ def _fill(
     stream: StreamingRegion, ledger: Ledger, header: dict[str, Any], store: Store
 ) -> tuple[Any, Array] | None:
     """Give a stream its sums and features if their shapes fit; return a row and its features."""
-    width, features = header["width"], stream.features
+    width, features = header["width"], stream._features
     require((width is None) == (not ledger.spans), "features")
     if width is None:
         return None
@@ -179,7 +179,7 @@ def _fill(
         shapes = part.grams.shape, part.origin.shape, part.rows.shape
         require(shapes == ((stream.m - 1, k, k), (k,), (stream.m - 1,)), "sums")
     require(all(part.room.shape[1] == k for part in ledger.pending.values()), "rows")
-    stream.ledger, features.width = ledger, width
+    stream._ledger, features.width = ledger, width
     features.inputs, features.columns = _names(header)
     require((header["sample"] is None) == (features.transformers is None), "features")
     if header["sample"] is None:

@@ -122,7 +122,8 @@ def _quadratics(
     norms, state = np.linalg.norm(model.columns, axis=1)[column], np.moveaxis(state, 1, 0)
     longer = np.zeros((4, len(sets), x.shape[1] + 1))
     np.cumsum(np.abs(factor) * norms, axis=2, out=longer[:, :, 1:])
-    longer = np.abs(longer - longer[:, sets, here, None]) + np.linalg.norm(state, axis=-1)[..., None]
+    sizes = np.abs(longer - longer[:, sets, here, None])
+    sizes += np.linalg.norm(state, axis=-1)[..., None]
     ABC = np.empty((3, *longer.shape[1:]))
     for some in slices(len(sets), rows_that_fit(BATCH_BYTES, 4 * K * longer.shape[2])):
         path = np.zeros((*longer[:, some].shape, K))
@@ -131,7 +132,7 @@ def _quadratics(
         path += (state[:, some] - path[:, np.arange(path.shape[1]), here[some]])[:, :, None]
         p0, p1, z0, z1 = path
         ABC[:, some] = _products((p0, p1), (p0 + 2 * z0, p1 + 2 * z1))
-    p, z = longer[:2], longer[2:]
+    p, z = sizes[:2], sizes[2:]
     settle(ABC, p, p + 2 * z, *(error[..., None] for error in errors))
     return x, ABC
 

@@ -24,7 +24,6 @@ from unassuming.ranking import (
     level_in_digits,
     pvalue_in_print,
 )
-from unassuming.regions.problem import Problem
 from unassuming.regions.explain import (
     EXCHANGEABLE,
     FEWER_FEATURES,
@@ -38,6 +37,7 @@ from unassuming.regions.explain import (
     Status,
     lower_level,
 )
+from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, Levels, several, table
 from unassuming.regions.single.evidence import Evidence
 from unassuming.regions.single.numbers import CERTIFIED, NOTHING, Numbers, Outcome
@@ -311,9 +311,10 @@ def bounds_from_cells(make: Callable[..., T], why: Explanation, **own: Any) -> T
 
 def summary_from_cells(problem: Problem, why: Explanation, **own: Any) -> Summary:
     """Make a summary, with the sentences that every summary of this model has."""
+    divided = "; cells by row number" if problem.rows is None else ""
     return Summary(
         model=shown(problem.estimator),
-        assumption=assumption_of(problem.noise),
+        assumption=assumption_of(problem.noise) + divided,
         explanation=why,
         **own,
     )
@@ -364,7 +365,7 @@ def options_for(
     if isinstance(options.cells, int) and options.cells > kept.number:
         raise ValueError(
             f"cells are more than the stream has collected: expected at most {kept.number}, given "
-            f"{cells}. Pass StreamingRegion(..., cells={cells}), or a smaller number here."
+            f"{cells}. Pass a smaller number, or build the region in memory."
         )
     return options
 
