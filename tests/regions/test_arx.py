@@ -108,18 +108,6 @@ def test_over_all_signs_the_truth_takes_every_rank_once(name):
     assert sorted(ranks) == list(range(1, 2**n + 1))
 
 
-def test_without_past_outputs_opposite_signs_are_one_transformation():
-    rng = np.random.default_rng(2)
-    u, e = rng.normal(size=7), rng.standard_t(2, size=5)
-    ranks = []
-    for signs in product([-1.0, 1.0], repeat=5):
-        y = output((0, 2, 1, False), u, np.zeros(2), [1.0, 0.5], np.array(signs) * e)
-        region = ua.confidence_region(ua.ARX(0, 2), u, y, m="all", random_state=0)
-        ranks.append(region.rank([1.0, 0.5]))
-    assert region.m == 16
-    assert sorted(ranks) == sorted(2 * list(range(1, 17)))
-
-
 def test_over_all_permutations_the_truth_takes_every_rank_once():
     rng = np.random.default_rng(3)
     u, e = rng.normal(size=6), rng.lognormal(size=5)
@@ -137,19 +125,6 @@ def test_blocks_change_their_signs_together():
     flipped = region.perturbations.apply(np.ones(region.n))
     assert (flipped[:, :4] == flipped[:, :1]).all()
     assert (flipped[:, 4:9] == flipped[:, 4:5]).all()
-
-
-def test_noise_in_another_basis_is_that_of_the_rows_after_the_initial_values():
-    """Over all signs of the coordinates of the noise, the truth takes each rank once."""
-    rng = np.random.default_rng(3)
-    Q = np.linalg.qr(rng.normal(size=(5, 5)))[0]
-    u, c = rng.normal(size=6), rng.lognormal(size=5)
-    ranks = []
-    for signs in product([-1.0, 1.0], repeat=5):
-        y = output((1, 1, 1, False), u, [0.5], [0.8, 1.0], Q @ (np.array(signs) * c))
-        region = ua.confidence_region(ua.ARX(), u, y, noise=ua.noise.InBasis(Q), m="all")
-        ranks.append(region.rank([0.8, 1.0]))
-    assert sorted(ranks) == list(range(1, 33))
 
 
 @pytest.mark.parametrize("a", [0.8, 0.99, 1.0, 1.3])
@@ -253,26 +228,6 @@ def test_a_fitted_model_is_a_candidate():
         assert "chosen by looking at the data" in test.caveat
     with pytest.raises(ValueError, match=r"orders.*expected ARX\(1, 1\) with an intercept"):
         region.test(ua.ARX(2, 1).fit(u, y))
-
-
-def test_regions_are_saved(tmp_path):
-    for u_given, nb in ((True, 1), (False, 0)):
-        u, y, _ = ua.datasets.arx(n=40, noise="student", random_state=0)
-        u = u if u_given else None
-        region = ua.confidence_region(ua.ARX(2, nb), u, y, random_state=0)
-        ua.save(region, tmp_path / "arx.region")
-        again = ua.load(tmp_path / "arx.region")
-        a = region.estimate + 0.1 * np.random.default_rng(0).normal(size=(40, 2 + nb))
-        np.testing.assert_array_equal(again.rank(a), region.rank(a))
-        assert str(again) == str(region)
-
-
-def test_outputs_of_pandas_and_columns_are_the_same():
-    pd = pytest.importorskip("pandas")
-    u, y, truth = ua.datasets.arx(n=40, random_state=0)
-    forms = [(u, y), (pd.Series(u), pd.Series(y)), (u[:, None], y[:, None]), (u.tolist(), list(y))]
-    ranks = [ua.confidence_region(ua.ARX(), *form, random_state=0).rank(truth) for form in forms]
-    assert len(set(ranks)) == 1
 
 
 # --- bad input ----------------------------------------------------------------------------------

@@ -56,13 +56,6 @@ def test_other_labels_have_to_be_named(y):
     assert region_of(y, classes=("other", y[0])).problem.classes.tolist() == ["other", y[0]]
 
 
-def test_rows_of_weight_zero_name_the_class_that_is_missing():
-    region = region_of(Y, sample_weight=(Y == "no").astype(float))
-    assert region.problem.classes.tolist() == ["no", "yes"]
-    assert (region.objective.y == -1).all()
-    assert region.n == (Y == "no").sum()
-
-
 def test_the_second_of_two_classes_is_plus_one():
     plain, turned = region_of(Y), region_of(Y, classes=("yes", "no"))
     np.testing.assert_array_equal(turned.objective.y, -plain.objective.y)
@@ -103,29 +96,11 @@ def test_names_are_two_different_labels_in_order(classes):
         region_of(Y, classes=classes)
 
 
-def test_names_are_compared_with_the_labels():
-    expected = (
-        "^y has a label that is not one of the classes: expected 'no' or 'maybe', given 'yes'"
-    )
-    with pytest.raises(ValueError, match=expected):
-        region_of(Y, classes=("no", "maybe"))
-    with pytest.raises(ValueError, match=r"expected '0' or '1', given 1\. Name the labels"):
-        region_of(np.ones(N, dtype=int), classes=("0", "1"))
-
-
 @pytest.mark.parametrize("model", [Ridge(), LinearRegression(), ua.KernelLasso()], ids=repr)
 def test_a_regressor_has_no_classes(model):
     expected = r"^classes is only for classifiers: expected .*, given \w+\. Leave out classes\.$"
     with pytest.raises(ValueError, match=expected):
         region_of(np.arange(N), model, classes=(0, 1))
-
-
-def test_nor_has_a_region_of_dask():
-    array = pytest.importorskip("dask.array")
-    with pytest.raises(ValueError, match=r"^classes is only for classifiers"):
-        ua.confidence_region(
-            Ridge(), array.from_array(X), array.from_array(np.arange(N)), classes=(0, 1)
-        )
 
 
 # --- tuning ---------------------------------------------------------------------------------------
@@ -143,20 +118,3 @@ def test_a_tuned_region_takes_the_classes_of_all_rows():
     assert turned.problem.classes.tolist() == ["yes", "no"]
     with pytest.raises(ValueError, match=r"^classes is only for classifiers"):
         ua.tuned_region(GridSearchCV(Ridge(), {"alpha": [1.0]}), X, X[:, 0], classes=("a", "b"))
-
-
-def test_coverage_is_measured_with_the_classes_too():
-    def make_data(rng):
-        inputs = rng.normal(size=(8, 1))
-        return inputs, ["yes"] * 8, lambda X: np.full(len(X), 1.0)
-
-    measured = ua.testing.coverage(
-        make_data,
-        RidgeClassifier(),
-        classes=("no", "yes"),
-        level=0.5,
-        m=2,
-        repetitions=20,
-        random_state=0,
-    )
-    assert measured.region.runs == 20

@@ -9,9 +9,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
 from enumeration import ChosenLabels, rank_bounds
@@ -83,12 +81,6 @@ def test_the_second_class_is_that_of_scikit_learn():
     region = region_of(RidgeClassifier(alpha=0.5), X, labels)
     np.testing.assert_array_equal(region.objective.y == 1, labels == fitted.classes_[1])
     np.testing.assert_allclose(region.estimate[1:], np.ravel(fitted.coef_), rtol=1e-8)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_labels_are_the_default_for_classifiers(name):
-    region = region_of(MODELS[name], *problem())
-    assert isinstance(region.noise, ua.noise.Labels)
 
 
 # --- candidates -----------------------------------------------------------------------------------
@@ -167,16 +159,6 @@ def test_the_bounds_of_the_unit_interval_belong_to_it():
     assert favoured.rank(certain * (1 + 1e-9)) == 100
 
 
-def test_a_test_says_that_a_candidate_leaves_the_unit_interval():
-    X, y = problem()
-    region = region_of(RidgeClassifier(), X, y)
-    result = region.test(overshooting)
-    assert "takes the value 1.02 at an input, outside [-1, 1]" in result.caveat
-    assert "lies in no region" in str(result)
-    assert result.rank == result.m == 100
-    assert region.test(truth).caveat == ""
-
-
 def test_a_fitted_logistic_regression_is_its_probabilities():
     X, y = problem()
     labels = np.where(y > 0, "yes", "no")
@@ -191,52 +173,11 @@ def test_a_fitted_logistic_regression_is_its_probabilities():
     assert "p-value is not a valid test" in region.test(logistic).caveat
 
 
-@pytest.mark.parametrize(
-    "candidate",
-    [GaussianNB(), make_pipeline(StandardScaler(), LogisticRegression())],
-    ids=["naive Bayes", "pipeline"],
-)
-def test_other_classifiers_are_their_probabilities_too(candidate):
-    X, y = problem()
-    region, fitted = region_of(ua.LSSVC(), X, y), candidate.fit(X, y)
-
-    def mean(inputs):
-        return 2 * fitted.predict_proba(inputs)[:, 1] - 1
-
-    assert region.rank(fitted) == region.rank(mean)
-
-
 def test_a_classifier_of_three_classes_is_no_candidate():
     X, y = problem()
     three = LogisticRegression().fit(X, np.arange(len(y)) % 3)
     with pytest.raises(ValueError, match=r"class"):
         region_of(RidgeClassifier(), X, y).rank(three)
-
-
-def test_a_classifier_of_other_classes_is_no_candidate():
-    """Which of its classes would be +1?"""
-    X, y = problem()
-    other = LogisticRegression().fit(X, np.where(y > 0, "a", "b"))
-    with pytest.raises(ValueError, match=r"class"):
-        region_of(RidgeClassifier(), X, y).rank(other)
-
-
-def test_a_decision_function_is_taken_where_there_are_no_probabilities():
-    X, y = problem()
-    region, fitted = region_of(RidgeClassifier(), X, y), ua.LSSVC(C=0.01).fit(X, y)
-    assert region.rank(fitted) == region.rank(fitted.decision_function)
-
-
-def test_the_least_squares_fit_often_leaves_the_unit_interval():
-    """It is then in no region of its own: an estimate need not be a regression function."""
-    X, _ = problem()
-    region = region_of(RidgeClassifier(alpha=1e-6), X, np.sign(X[:, 0]))
-    fitted = region.objective.y - region.objective.residuals(region.estimate[None])[0]
-    assert abs(fitted).max() > 1
-    assert region.rank(region.estimate) == 100
-    caveat = region.test(region.estimate).caveat
-    assert "lies in no region" in caveat
-    assert "p-value is not a valid test" in caveat
 
 
 # --- exactness ------------------------------------------------------------------------------------
@@ -424,11 +365,3 @@ def test_the_published_region_misses_the_classifier_with_symmetric_slacks():
         region = region_of(ua.LSSVC(C=0.1), X, y, noise="symmetric", random_state=seed)
         inside += region.contains(np.array([0.0, 2.0, 2.0]), level=0.8)
     assert inside == 0
-
-
-@pytest.mark.parametrize("name", LOGISTIC)
-@pytest.mark.parametrize("noise", ["symmetric", "exchangeable", ua.noise.Spherical()], ids=str)
-def test_logistic_regression_has_no_published_region(name, noise):
-    expected = r"^noise does not fit logistic regression, a model of labels: expected noise='l"
-    with pytest.raises(ValueError, match=expected):
-        region_of(LOGISTIC[name], *problem(), noise=noise)

@@ -133,18 +133,6 @@ def test_radii_are_those_of_the_semidefinite_programme(build, d, noise, options)
     np.testing.assert_allclose(radii[finite], expected[finite], rtol=1e-5)
 
 
-def test_cylinders_are_infinite_in_both():
-    # Signs, and a kernel of full rank: every row that keeps its sign is a free direction.
-    region, plain = kernel_ridge(5, "symmetric", seed=1)
-    fixed = (region.perturbations.apply(np.ones(5)) == 1).any(axis=1)
-    sets = list(paper_sets(*plain, transformations(region)))
-    assert fixed.sum() >= 5
-    for flat, (A, b, c) in zip(fixed, sets, strict=True):
-        assert (programme(A, b, c) == np.inf) == flat
-    radii = all_radii(region)
-    assert np.isinf(radii).sum() == fixed.sum()
-
-
 def test_hard_case_from_data():
     # Orthogonal columns, one of which no transformation but those of its own rows can tilt: the
     # linear term has no component along the smallest eigenvalue.
@@ -217,18 +205,6 @@ def test_ellipsoids_of_several_levels_are_nested(region):
         alone = region.ellipsoid(level)
         assert alone.squared_radius == found[level].squared_radius
         assert alone.level == level
-
-
-def test_a_norm_of_members_never_exceeds_the_radius_at_the_first_level():
-    # With q = 1 the radius is attained: the region holds the farthest point of one of the sets.
-    X, y, _ = ua.datasets.linear(n=20, d=1, random_state=0)
-    region = ua.confidence_region(LinearRegression(), X, y, m=20, random_state=1)
-    e = region.ellipsoid(0.95)
-    angle = np.linspace(0, 2 * np.pi, 4001)
-    values, vectors = np.linalg.eigh(e.matrix)
-    u = np.column_stack([np.cos(angle), np.sin(angle)]) / np.sqrt(values) @ vectors.T
-    t = region.reach(u, 0.95)
-    assert t.max() ** 2 == pytest.approx(e.squared_radius, rel=1e-5)
 
 
 # --- the ellipsoid itself -------------------------------------------------------------------------
@@ -316,18 +292,6 @@ def test_directions_that_no_fitted_value_sees_are_unbounded():
     assert np.isfinite(lengths[1:]).all()
 
 
-def test_bounded_regions_made_of_cylinders_are_not_certified():
-    X, y, _ = ua.datasets.sine(n=12, random_state=0)
-    region = ua.confidence_region(
-        KernelRidge(kernel="rbf", gamma=2.0, alpha=1.0), X, y, noise="symmetric", m=20,
-        random_state=0,
-    )  # fmt: skip
-    assert region.bounded(0.05)
-    e = region.ellipsoid(0.05)
-    assert e.squared_radius == np.inf
-    assert "may be bounded" in str(e)
-
-
 def test_an_exact_fit_is_a_point():
     X = np.random.default_rng(0).normal(size=(24, 2))
     region = ua.confidence_region(LinearRegression(), X, np.zeros(24), m=20, random_state=0)
@@ -358,25 +322,6 @@ def test_empty_regions_have_an_empty_ellipsoid():
 
 
 # --- the setting of the paper, and coverage -------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_ls_svc_ellipsoids_contain_the_traced_boundary():
-    X, y = ua.datasets.two_classes(n=100, random_state=0)
-    with pytest.warns(UserWarning, match="guarantee"):
-        region = ua.confidence_region(
-            ua.LSSVC(C=0.1, fit_intercept=False), X, y, noise="symmetric", m=20, random_state=0
-        )
-    angle = np.linspace(0, 2 * np.pi, 37)
-    u = np.column_stack([np.cos(angle), np.sin(angle)])
-    plain = (X, y, np.ones(100), 1 / 0.2 / 100, np.eye(2))  # ridge with alpha = 1/(2C)
-    radii = np.sort([programme(*s) for s in paper_sets(*plain, transformations(region))])[::-1]
-    for level, ellipsoid in region.ellipsoid([0.1, 0.5, 0.9]).items():
-        boundary = region.estimate + region.reach(u, level)[:, None] * u
-        assert ellipsoid.contains(boundary).all()
-        np.testing.assert_array_equal(region.contains(boundary, level + 1 / 20), True)
-        q = round((1 - level) * 20)
-        assert ellipsoid.squared_radius == pytest.approx(radii[q - 1], rel=1e-6)
 
 
 @pytest.mark.slow

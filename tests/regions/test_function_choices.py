@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
 from unassuming.functionals import value
@@ -38,28 +36,6 @@ def test_an_interval_is_not_wider_than_the_band(n):
     assert (np.mean(alone, axis=0) <= 1.15 * np.mean(at_once, axis=0)).all()
     assert len(methods) == 1  # y decides nothing
     assert ("joint region" in methods.pop()) == (n < 120)
-
-
-@pytest.mark.slow
-def test_few_rows_leave_intervals_as_wide_as_those_of_the_joint_region():
-    region = ua.confidence_region(KERNEL, *sine(30))
-    cells = region.band(GRID, 0.9, simultaneous=False, method="cells", **ASSUMED)
-    one = region.band(GRID, 0.9, simultaneous=False, **ASSUMED)
-    assert np.median(half(one)) < 0.7 * np.median(half(cells))
-    assert set(one.attained) == {1 - 12 / 128}
-    levels = region.band(GRID, (0.5, 0.9), simultaneous=False, **ASSUMED)
-    assert (levels[0.5].lower >= levels[0.9].lower).all()
-    assert (levels[0.5].upper <= levels[0.9].upper).all()
-
-
-def test_tests_of_values_from_the_joint_region_are_dual_to_their_intervals():
-    region = ua.confidence_region(make_pipeline(SplineTransformer(6), Ridge(0.1)), *sine(24))
-    assumed = {"norm_bound": 40.0, "noise_scale": 0.1, "level": 0.9}
-    found = region.interval(value(GRID[[6]]), **assumed)
-    for end, inside in ((found.lower[0], -1), (found.upper[0], 1)):
-        for step in (-1e-6, 1e-6):
-            test = region.hypothesis(value(GRID[[6]]), end + step, **assumed)
-            assert (test.pvalue > 1 - found.attained[0]) == (step * inside < 0)
 
 
 def test_a_value_of_a_kernel_is_the_band_at_one_input_and_dual_to_its_test():

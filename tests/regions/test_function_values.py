@@ -45,15 +45,6 @@ def test_every_model_has_pointwise_intervals(model):
     assert "norm of at most 30 (your assumption), one at a time (cells" in str(band)
 
 
-def test_the_interval_does_not_depend_on_the_loss():
-    bands = [
-        region_of(model)[0].band(GRID, norm_bound=30, simultaneous=False, level=0.9)
-        for model in MODELS[:3]
-    ]
-    np.testing.assert_array_equal(bands[0].lower, bands[1].lower)
-    np.testing.assert_array_equal(bands[0].lower, bands[2].lower)
-
-
 def test_it_is_narrower_than_the_simultaneous_band_and_does_not_depend_on_other_inputs():
     region, _ = region_of()
     alone = region.band(GRID[[1]], norm_bound=30, simultaneous=False, level=0.9)
@@ -62,25 +53,6 @@ def test_it_is_narrower_than_the_simultaneous_band_and_does_not_depend_on_other_
     assert half(alone)[0] < 0.6 * half(joint)[0]
     assert alone.lower[0] == pytest.approx(both.lower[1], abs=1e-9)
     assert alone.target == "function"
-
-
-def test_a_much_larger_norm_bound_gives_wider_intervals():
-    region, _ = region_of()
-    widths = [
-        half(region.band(GRID, norm_bound=B, simultaneous=False, noise_scale=0.7, level=0.9))
-        for B in (30, 3e4)
-    ]
-    assert (widths[1] > widths[0]).all()
-
-
-def test_the_cells_do_not_see_y():
-    """Signs of the noise of whole cells move the ends; the predicted choice stays the same."""
-    X, y, _ = ua.datasets.sine(n=120, noise="laplace", random_state=3)
-    attained = []
-    for out in (y, -y, y**3):
-        region = ua.confidence_region(MODELS[0], X, out, m=20, random_state=0)
-        attained.append(region.band(GRID, norm_bound=30, simultaneous=False, level=0.9).attained)
-    assert np.ptp(attained, axis=0).max() == 0
 
 
 def test_a_shift_of_y_moves_svr_but_kernel_ridge_has_no_free_constant():
@@ -124,24 +96,6 @@ def test_blocks_of_rows_stay_together():
         region.band(GRID, norm_bound=30, simultaneous=False, cells=np.arange(120) % 6, level=0.9)
 
 
-def test_numbers_of_cells_and_labels():
-    region, _ = region_of()
-    by_number = region.band(GRID, norm_bound=30, simultaneous=False, cells=6, level=0.9)
-    by_label = region.band(
-        GRID, norm_bound=30, simultaneous=False, cells=np.arange(120) % 6, level=0.9
-    )
-    np.testing.assert_allclose(by_number.lower, by_label.lower)
-    few = region.band(GRID, norm_bound=30, simultaneous=False, cells=3, level=0.9)
-    np.testing.assert_allclose(few.upper, 30)
-    assert "The bounds follow from the norm bound alone" in few.reason
-    assert "takes 5 cells of rows" in few.reason
-    few = region_of(SVR(gamma=0.5))[0].band(
-        GRID, norm_bound=30, simultaneous=False, cells=3, level=0.9
-    )
-    assert few.status.name == "TOO_FEW_CELLS"
-    assert np.isposinf(few.upper).all()
-
-
 @pytest.mark.parametrize("n", [2, 3, 5, 6])
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.9999, 0.9999999])
 def test_very_few_rows_and_very_high_levels(n, level):
@@ -156,24 +110,6 @@ def test_very_few_rows_and_very_high_levels(n, level):
         trivial = model is MODELS[0]  # the others have an intercept
         assert level < 0.99 or (np.abs(band.upper[finite]) > 29.9).all()
         assert level < 0.99 or finite.all() == finite.any() == trivial
-
-
-def test_precomputed_kernels_need_the_kernel_itself():
-    X, y, _ = ua.datasets.sine(n=30, random_state=0)
-    K = np.exp(-0.5 * np.square(X - X.T))
-    region = ua.confidence_region(KernelRidge(kernel="precomputed"), K, y, m=20, random_state=0)
-    with pytest.raises(ua.NotAvailable, match=r"k\(z, z\) at the new inputs"):
-        region.band(K[:2], norm_bound=30, simultaneous=False, level=0.9)
-
-
-def test_the_regressor_and_pictures_pass_the_norm_bound():
-    X, y, _ = ua.datasets.sine(n=120, noise="laplace", random_state=3)
-    model = ua.ConfidenceRegressor(MODELS[0], norm_bound=30, level=0.9, m=20)
-    model = model.fit(X, y)
-    band = model.region_.band(GRID, norm_bound=30, simultaneous=False, level=0.9)
-    np.testing.assert_array_equal(model.predict_mean_interval(GRID)[:, 0], band.lower)
-    data = ua.plots.band_data(model.region_, GRID, levels=(), pointwise=(0.9,), norm_bound=30)
-    np.testing.assert_allclose(np.sort(data.pointwise_lower[0.9]), np.sort(band.lower))
 
 
 @pytest.mark.slow
@@ -218,12 +154,6 @@ def test_a_model_error_in_simultaneous_bands_takes_cells():
     assert (half(band) > half(exact) + 0.2).all()
     plain = region.band(GRID, method="cells", cells=16, level=0.9)
     assert np.median(half(exact) / half(plain)) == pytest.approx(1, rel=0.5)
-
-
-def test_a_model_error_is_never_left_out():
-    region, _ = region_of(MODELS[6], noise="exchangeable")
-    with pytest.raises(ua.NotAvailable, match="need noise whose signs may change"):
-        region.band(GRID, model_error=0.1, method="auto", level=0.9)
 
 
 @pytest.mark.parametrize("options", [{"simultaneous": False}, {"method": "cells"}], ids=str)

@@ -144,13 +144,6 @@ def test_simultaneous_functionals_of_a_kernel_take_cells():
         region.interval(pairs, norm_bound=60, simultaneous=True, method="joint")
 
 
-def test_an_indefinite_kernel_has_no_norm():
-    region = region_of(ua.KernelLasso(kernel=ua.kernels.truncated_parabolic))
-    for ask in (lambda: region.interval(value(GRID), **ALONE), lambda: region.band(GRID, **ALONE)):
-        with pytest.raises(ValueError, match="positive semidefinite"):
-            ask()
-
-
 def test_bad_input():
     region = region_of()
     with pytest.raises(ua.NotAvailable, match="slopes need a kernel with a derivative"):
@@ -195,9 +188,3 @@ def test_slopes_at_other_columns_are_refused(model):
     with pytest.raises(ValueError, match="in another order"):
         region.interval(slope(table[["b", "a"]].iloc[:1]), **options)
     region.interval(slope(table.iloc[:1]), **options)
-
-
-def test_a_band_of_a_kernel_says_how_many_columns_it_expects():
-    region = region_of()
-    with pytest.raises(ValueError, match="expected 1, as in the data, given 2"):
-        region.band([[1.0, 2.0]], norm_bound=30, method="joint")

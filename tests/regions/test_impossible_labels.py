@@ -49,21 +49,6 @@ def test_the_region_of_logistic_regression_has_an_end_on_lines_and_can_be_sample
     assert abs(members).max() < 10
 
 
-def test_a_line_on_which_a_wrong_label_stays_certain_is_outside():
-    X = np.array([[-1.0, 0.0], [1.0, 0.0]] * 4)
-    y = np.sign(X[:, 0])
-    y[0] = 1.0
-    region = ua.confidence_region(
-        RidgeClassifier(), X, y, m=20, random_state=0, ties="conservative"
-    )
-    certain, unseen = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
-    assert region.rank(certain) == 20
-    for q in range(1, 20):
-        assert len(region.crossings(unseen, 1 - q / 20, certain)) == 0
-    nearly = 0.999 * certain
-    assert len(region.crossings(unseen, 0.95, nearly)) == (region.rank(nearly) < 20)
-
-
 def test_a_line_that_ends_in_a_certain_wrong_label_is_closed_by_its_limit():
     """The limit of members is an end of the interval, though it is none itself."""
     X = np.array([[-1.0], [1.0]] * 4)

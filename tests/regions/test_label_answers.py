@@ -1,7 +1,5 @@
 """Answers of label regions: what is trivial, what a norm bound adds, what is a candidate."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -24,10 +22,6 @@ def test_trivial_bounds_are_called_so(model):
     assert band.status is Status.TRIVIAL
 
 
-def test_bounds_that_say_something_are_not_called_trivial():
-    assert region_of(RidgeClassifier()).band(X[:3], method="joint").status is Status.CERTIFIED
-
-
 def test_a_norm_bound_limits_the_coefficients_but_not_the_intercept():
     region = region_of(LogisticRegression())
     bounded = region.interval(norm_bound=3.0, simultaneous=True, method="joint")
@@ -44,21 +38,6 @@ def test_without_an_intercept_a_norm_bound_helps_logistic_regression():
     band = region.band([[0.5]], norm_bound=3.0, method="joint")
     assert band.status is Status.CERTIFIED
     assert band.upper[0] == pytest.approx(np.tanh(3 * 0.5 / 2))
-
-
-# --- the classifier -------------------------------------------------------------------------------
-
-
-def test_warnings_name_the_line_of_the_user():
-    builds = [
-        lambda: ua.ConfidenceClassifier(noise="symmetric", m=20, random_state=0).fit(X, Y),
-        lambda: region_of(ua.LSSVC(), noise="symmetric"),
-    ]
-    for build in builds:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            build()
-        assert [warning.filename for warning in caught] == [__file__]
 
 
 # --- candidates -----------------------------------------------------------------------------------

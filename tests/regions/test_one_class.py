@@ -1,8 +1,5 @@
 """Labels of one class: their regions exist, and belong to the coverage of all (theory 8)."""
 
-from fractions import Fraction
-from itertools import product
-
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -11,9 +8,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
-from speed import slow_but
-from unassuming.noise import Labels, Perturbations
-from unassuming.regions import build_region
 
 N, M, RUNS = 20, 20, 400
 LEVELS = np.arange(1, M) / M
@@ -77,40 +71,6 @@ def test_coverage_is_the_level_among_all_data_sets_and_not_among_those_of_two_cl
     assert two_inside[at] / two < 0.4
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", slow_but(MODELS, "ridge classifier"))
-def test_the_rank_is_uniform_over_all_labels_in_exact_fractions(name):
-    """Every y, every fresh y and both tie orders, with their probabilities."""
-    n, plus = 3, np.array([Fraction(7, 8), Fraction(3, 4), Fraction(15, 16)])
-    f = 2 * plus.astype(float) - 1
-    X, vectors = inputs(n), np.array(list(product([-1, 1], repeat=n)))
-    chance = [np.prod(np.where(v > 0, plus, 1 - plus)) for v in vectors]
-    # Uniform numbers on either side of P(y = 1) draw each vector of labels.
-    uniforms = np.where(vectors > 0, plus / 2, (1 + plus) / 2).astype(float)
-    every = first = Fraction(0)
-    for y, p in zip(vectors, chance, strict=True):
-        for drawn, q in zip(uniforms, chance, strict=True):
-            region = build_region(
-                MODELS[name],
-                X,
-                y,
-                noise=Labels(),
-                m=2,
-                sample_weight=None,
-                weighting=None,
-                ties="random",
-                classes=(-1, 1),
-                seed=0,
-                drawn=(Perturbations(Labels(), drawn[None], n, 2), np.array([0, 1])),
-            )
-            for order in (np.array([0, 1]), np.array([1, 0])):
-                region._engine.tie_order = order
-                every += p * q / 2
-                first += p * q / 2 * (region.rank(lambda X: f) == 1)
-    assert every == 1
-    assert first == Fraction(1, 2)
-
-
 # --- the region -----------------------------------------------------------------------------------
 
 
@@ -123,19 +83,6 @@ def test_members_are_functions_that_often_give_one_class(name, label):
     assert not region.contains(constant(0.0), level=0.9)
     assert not region.contains(constant(-0.95 * label), level=0.9)
     assert region.test(constant(0.0)).pvalue <= 0.05
-
-
-@every
-def test_a_saved_region_keeps_its_classes(name, tmp_path):
-    region = ua.confidence_region(
-        MODELS[name], inputs(), ["b"] * N, classes=("b", "a"), random_state=0, m=100
-    )
-    ua.save(region, tmp_path / "one.region")
-    again = ua.load(tmp_path / "one.region", estimator=MODELS[name])
-    assert again.problem.classes.tolist() == ["b", "a"]
-    assert (again.objective.y == -1).all()
-    levels = np.linspace(-0.99, 0.5, 7)
-    assert [again.rank(constant(v)) for v in levels] == [region.rank(constant(v)) for v in levels]
 
 
 # --- the estimate ---------------------------------------------------------------------------------
@@ -207,22 +154,6 @@ def test_what_needs_the_estimate_says_why_there_is_none(what):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", [0.5, 0.9])
-def test_certified_bands_hold_all_members(level):
-    region = region_of("ridge classifier", m=20)
-    band = region.band([[-1.0], [0.0], [1.0]], level=level, method="joint")
-    assert band.status.name == "CERTIFIED"
-    rng = np.random.default_rng(1)
-    a = np.column_stack([rng.uniform(0.4, 1, 4000), rng.uniform(-0.3, 0.3, 4000)])
-    members = a[region.contains(a, level=level)]
-    assert len(members) > 20
-    values = members[:, :1] + members[:, 1:] * [-1, 0, 1]
-    assert (band.lower <= values).all()
-    assert (values <= band.upper).all()
-    assert (band.lower > 0.2).all()  # it says something
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n"), [("ridge classifier", 20), ("ridge classifier", 100), ("rbf LSSVC", 20)]
 )
@@ -234,13 +165,3 @@ def test_samples_spread_from_a_corner_of_the_unit_interval(name, n):
     fitted = region.objective.fitted(members)
     assert (fitted.min(axis=1) < 1 - 0.1 / n).all()
     assert len(np.unique(fitted.round(8), axis=0)) == 16
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_a_member_is_found_where_ties_put_the_estimate_outside(seed):
-    """Ties decide at random on the estimate, not on functions that draw other labels too."""
-    region = region_of("ridge classifier", random_state=seed)
-    level = region.rank(region.estimate) / region.m - 1 / region.m
-    if 0.7 <= level < 1:
-        assert not region.contains(region.estimate, level=level)
-        assert region.contains(region.sample(4, level=level, random_state=0), level=level).all()

@@ -4,8 +4,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.linear_model import QuantileRegressor
 
 import unassuming as ua
@@ -60,32 +58,6 @@ def test_bounds_are_close_to_the_farthest_vertices(level, alpha):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=5)
-@given(
-    seed=st.integers(0, 10**6),
-    tau=st.sampled_from([0.2, 0.5, 0.8]),
-    alpha=st.sampled_from([0.0, 0.1]),
-    level=st.sampled_from([0.5, 0.8, 0.95]),
-    n=st.integers(4, 25),
-)
-def test_bounds_contain_every_member_found_by_a_dense_search(seed, tau, alpha, level, n):
-    region = made(seed, n=n, tau=tau, alpha=alpha)
-    rng = np.random.default_rng(seed)
-    scale = np.exp(rng.uniform(-3, 5, size=(2000, 1)))
-    some = region.estimate + scale * rng.normal(size=(2000, 2))
-    some[::10, 1] = 0.0
-    some = np.concatenate([some, vertices(region)])
-    members = some[region.contains(some, level)]
-    g = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 2.0]])
-    found = region.interval(g, level, simultaneous=True, method="joint")
-    values = members @ g.T
-    assert (values <= found.upper).all()
-    assert (values >= found.lower).all()
-    if region.bounded(level).verdict == "bounded":
-        assert found.status.name in ("CERTIFIED", "EMPTY")
-
-
-@pytest.mark.slow
 def test_one_side_is_bounded_where_the_other_is_not():
     """Ten rows say nothing about how large the 0.95-quantile is, but how small it can be."""
     region = made(0, n=10, tau=0.95)
@@ -123,19 +95,6 @@ def test_the_verdict_is_that_of_the_lines_of_the_data(seed):
     assert found.status.name == ("UNBOUNDED" if expected == "unbounded" else "CERTIFIED")
 
 
-def test_three_coefficients_and_a_band():
-    region = made(2, n=80, columns=2, m=40)
-    grid = np.column_stack([np.linspace(0, 2, 7), np.linspace(2, 0, 7)])
-    band = region.band(grid, 0.8, inner=True, method="joint")
-    assert band.status.name == "CERTIFIED"
-    assert (band.lower <= band.inner_lower).all()
-    assert (band.inner_upper <= band.upper).all()
-    assert region.contains(band.witnesses.reshape(-1, 3), 0.8).all()
-    phi = np.column_stack([np.ones(7), grid])
-    values = region.sample(200, 0.8, random_state=0) @ phi.T
-    assert ((band.lower <= values) & (values <= band.upper)).all()
-
-
 def test_many_coefficients_have_no_outer_bound_but_attained_ones():
     region = made(3, n=60, columns=5)
     found = region.interval(level=0.5, inner=True, simultaneous=True, method="joint")
@@ -145,26 +104,6 @@ def test_many_coefficients_have_no_outer_bound_but_attained_ones():
     assert (found.inner_lower < region.estimate).all()
     assert (found.inner_upper > region.estimate).all()
     assert region.bounded(0.5).verdict == "undetermined"
-
-
-def test_dependent_features_leave_coefficients_undetermined():
-    rng = np.random.default_rng(0)
-    x = rng.uniform(0, 2, size=40)
-    X = np.column_stack([x, 2 * x])
-    y = 1 + x + rng.lognormal(size=40)
-    region = ua.confidence_region(QuantileRegressor(alpha=0), X, y, m=20, random_state=0)
-    found = region.interval(level=0.8, simultaneous=True, method="joint")
-    assert np.isinf(found.upper).tolist() == [False, True, True]
-    band = region.band([[1.0, 2.0]], 0.8, method="joint")
-    assert band.status.name == "CERTIFIED"
-
-
-def test_a_norm_bound_cuts_the_region():
-    region = made(4, n=40)
-    free = region.interval("x0", 0.9, simultaneous=True, method="joint")
-    bound = float(free.upper[0]) - 0.3 * float(free.upper[0] - free.lower[0])
-    held = region.interval("x0", 0.9, norm_bound=bound, simultaneous=True, method="joint")
-    assert free.lower[0] - 1e-9 <= held.lower[0] < held.upper[0] <= bound * (1 + 1e-9)
 
 
 def test_an_empty_region_is_said_to_be_empty():

@@ -9,8 +9,6 @@ import pytest
 from scipy.optimize import lsq_linear
 from scipy.stats import binom, norm
 from sklearn.linear_model import LinearRegression, QuantileRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
 from statsmodels.regression.quantile_regression import QuantReg
 
 import unassuming as ua
@@ -86,17 +84,6 @@ def test_statistics_and_ranks_are_those_of_the_formula(tau, alpha):
         region.statistics(some), [plain_statistics(region, a) for a in some], atol=1e-9
     )
     assert region.rank(some).tolist() == [plain_rank(region, a) for a in some]
-
-
-@pytest.mark.slow_but_first
-@pytest.mark.parametrize("alpha", [0.0, 0.03])
-def test_the_fast_ranks_are_the_careful_ones(alpha):
-    region, truth = region_of(0.5, alpha, m=20)
-    some = truth + 0.5 * np.random.default_rng(2).normal(size=(400, 2))
-    some[::9, 1] = 0.0
-    fast = region.rank(some)
-    assert fast.tolist() == [region.rank(a) for a in some]
-    assert len(np.unique(fast)) > 8
 
 
 def test_an_intercept_alone_ties_all_the_time():
@@ -303,15 +290,6 @@ def test_without_noise_the_region_is_a_point(values, alpha):
 # --- what is said, saved and refused -------------------------------------------------------------
 
 
-def test_a_saved_region_is_the_same(tmp_path):
-    region, truth = region_of(0.3, alpha=0.02)
-    ua.save(region, tmp_path / "quantile.region")
-    again = ua.load(tmp_path / "quantile.region")
-    some = truth + np.random.default_rng(0).normal(size=(40, 2))
-    assert repr(again.noise) == "Quantile(tau=0.3)"
-    assert (again.rank(some) == region.rank(some)).all()
-
-
 def test_only_the_order_of_signs_is_diagnosed():
     region, _ = region_of(0.9, n=60)
     found = {one.name: one for one in region.diagnose().indications}
@@ -324,24 +302,6 @@ def test_only_the_order_of_signs_is_diagnosed():
         region.estimator, region.inputs[order], region.objective.y[order], random_state=0, m=100
     )
     assert sorted_.diagnose().indications[2].pvalue < 0.01
-
-
-def test_one_number_at_a_time_is_refused_with_the_reason():
-    region, _ = region_of(0.5)
-    for call in (region.summary, lambda: region.interval("x0", simultaneous=False, level=0.9)):
-        with pytest.raises(ua.NotAvailable, match="for regression quantiles only joint regions"):
-            call()
-    with pytest.raises(ua.NotAvailable, match=r"ellipsoid is not known for regression quantiles"):
-        region.ellipsoid(level=0.9)
-
-
-def test_pipelines_and_functions_are_candidates():
-    X, y, _ = skewed(60, 0.5, np.random.default_rng(0))
-    model = make_pipeline(PolynomialFeatures(2, include_bias=False), QuantileRegressor(alpha=0))
-    region = ua.confidence_region(model, X, y, random_state=0, m=100)
-    assert region.contains(lambda X: 1.3 + 2 * X[:, 0], 0.95)
-    assert not region.contains(lambda X: 9.0 + 0 * X[:, 0], 0.95)
-    assert region.contains(lambda X: y, 0.95)  # through every point: nothing speaks against it
 
 
 X, Y = np.arange(12.0)[:, None], np.arange(12.0) % 5
@@ -379,12 +339,3 @@ def test_bad_input_gets_one_sentence(model, options, message):
 def test_a_noise_of_no_quantile_is_refused(tau):
     with pytest.raises(ValueError, match=r"tau is out of range.*between 0 and 1"):
         ua.noise.Quantile(tau)
-
-
-def test_the_identity_and_a_matrix_are_weightings_too():
-    some = np.array([[1.0, 2.0], [1.5, 2.5], [4.0, 1.0]])
-    whole = region_of()[0].rank(some)
-    w, v = np.linalg.eigh((phi := region_of()[0].objective.design.matrix).T @ phi)
-    own = region_of(weighting=v @ np.diag(w**-0.5) @ v.T)[0].rank(some)
-    assert (own == whole).all()
-    assert region_of(weighting="identity")[0].rank(region_of()[0].estimate) == 1

@@ -2,17 +2,12 @@
 
 import warnings
 
-import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
-    HuberRegressor,
-    Lasso,
     LinearRegression,
     LogisticRegression,
-    QuantileRegressor,
     Ridge,
     RidgeClassifier,
 )
@@ -61,29 +56,10 @@ def test_a_region_warns_once(kind):
     assert warned(lambda: region(OUTCOMES[kind])) == [SAID]
 
 
-@pytest.mark.parametrize(
-    "model",
-    [Ridge(), KernelRidge(kernel="rbf"), Lasso(0.01), HuberRegressor(alpha=0.0), ua.KernelLasso()],
-)
-def test_every_regression_warns(model):
-    assert warned(lambda: region(model=model)) == [SAID]
-
-
 @pytest.mark.parametrize("noise", ["exchangeable", "spherical"])
 def test_other_assumptions_fail_as_well(noise):
     assert warned(lambda: region(noise=noise)) == [OTHERWISE]
     assert warned(lambda: region(noise="symmetric-exchangeable")) == [SAID]
-
-
-def test_quantiles_and_time_series_warn():
-    assert warned(lambda: region(model=QuantileRegressor(alpha=0.0))) == [OTHERWISE]
-    series = ua.ARX(na=1, nb=1)
-    assert warned(lambda: ua.confidence_region(series, X[:, 0], Y, **OPTIONS)) == [SAID]
-
-
-def test_any_two_numbers_are_named():
-    (said,) = warned(lambda: region(np.where(Y, 7.25, -3)))
-    assert said == SAID.replace("0 and 1", "-3 and 7.25")
 
 
 def test_what_is_asked_of_the_region_does_not_warn_again(tmp_path):
@@ -145,8 +121,3 @@ def test_a_stream_warns_when_it_makes_a_region(tmp_path):
     assert warned(lambda: one.merge(other)) == []
     assert warned(one.region) == [SAID]
     assert warned(lambda: one.partial_fit(X[:1], [0.5]).region()) == []
-
-
-def test_a_dask_region_warns_once():
-    lazy = da.from_array(X, chunks=10), da.from_array(Y, chunks=10)
-    assert warned(lambda: ua.confidence_region(Ridge(), *lazy, **OPTIONS)) == [SAID]

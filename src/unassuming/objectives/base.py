@@ -16,7 +16,7 @@ from unassuming.objectives.norm_ball import NormBall
 from unassuming.objectives.penalties import Kinks, Penalty
 from unassuming.objectives.score import PublicGradient, Score, State
 from unassuming._typing import Array
-from unassuming.inputs import is_series_model
+from unassuming.inputs import as_finite, is_series_model
 from unassuming.kernels import TrainingKernel
 
 Weighting = str | ArrayLike
@@ -286,8 +286,8 @@ def named(weighting: Weighting) -> str:
 
 def as_matrix(weighting: Weighting, columns: int | None = None) -> Array:
     """Return Ψ as a clean matrix whose columns match the gradient."""
-    psi = np.asarray(weighting, dtype=np.float64)
-    if psi.ndim != 2 or not np.isfinite(psi).all() or not psi.any():
+    psi = as_finite(weighting, "weighting", "Pass a name, or a finite matrix.")
+    if psi.ndim != 2 or not psi.any():
         raise ValueError(
             "weighting must be a name or a finite matrix other than zero, given an array of shape "
             f"{psi.shape}. Pass one column for each component of the gradient."

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unassuming._numerics import EPS, Factor, blur
+from unassuming._numerics import CUT, EPS, Factor, blur
 from unassuming.objectives.base import Design, Objective, Weighting, as_matrix, named
 from unassuming.objectives.kernel import bordered
 from unassuming.objectives.losses import Loss
@@ -62,6 +62,11 @@ class DesignedObjective(Objective):
         self.quadratic = smooth and loss.polynomial
         self.sign_blind = penalty.none and not dual
         self.labels_only, self.quantile = loss.labels, loss.quantile
+
+    @property
+    def lam(self) -> float:
+        """λ, the penalty of the squared norm for each row."""
+        return self.penalty.alpha / self.n
 
     def residuals(self, coefficients: Array) -> Array:
         """Return y - Φa, or y minus the mean of a label."""
@@ -156,7 +161,11 @@ class DesignedObjective(Objective):
             f, kinked = self.factor, self.penalty.kinked
             A = f.Q.T * np.sqrt(self.w / self.loss.curvature)
             Psi, L = (f.back.T, self.pull) if kinked else (None, None)
-            return Gradient(self.loss, self.penalty, A, f.push, Psi, L, self.scale)
+            pushed = f.null.T @ self.penalty.P
+            lam, V = np.linalg.eigh(pushed @ f.null)
+            keep = lam > CUT * lam.max(initial=0.0)
+            unseen = (V[:, keep] / np.sqrt(lam[keep])).T @ pushed
+            return Gradient(self.loss, self.penalty, A, f.push, Psi, L, self.scale, unseen)
         k = len(self.pull)
         Psi = self._named(name) if name else as_matrix(weighting, k)
         P = np.zeros((k, self.d)) if self.penalty.none else self.penalty.P[self.d - k :]

@@ -326,9 +326,12 @@ def from_gaussian_process(estimator: Any, X: Array, y: Array, w: Weights) -> Des
     """
     whole = _fixed_kernel(estimator)
     kernel = without_white_noise(whole)
-    alpha = np.asarray(estimator.alpha, dtype=np.float64)
     if kernel is None:
         raise out_of_range(estimator, "kernel", "a kernel of the function, not of noise alone")
+    try:
+        alpha = np.asarray(estimator.alpha, dtype=np.float64)
+    except (TypeError, ValueError):
+        alpha = np.full((), np.nan)
     if alpha.shape not in ((), (len(y),)) or not np.isfinite(alpha).all() or (alpha < 0).any():
         raise out_of_range(
             estimator,

@@ -91,7 +91,7 @@ class FeatureDesign(Design):
         """Return ½ ridge ‖slopes‖² + l1 ‖slopes‖₁; the intercept has no penalty."""
         slopes = np.ones(self.matrix.shape[1])
         slopes[: int(self.intercept)] = 0.0
-        return Penalty(np.diag(ridge * slopes), l1 * slopes)
+        return Penalty(np.diag(ridge * slopes), l1 * slopes, alpha=ridge)
 
     def ball(self) -> NormBall:
         """Return the coefficients in units of their columns; the intercept is free."""

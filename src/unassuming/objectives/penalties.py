@@ -16,7 +16,7 @@ class Penalty:
     """½ aᵀPa + Σ l1_j ``|a_j|``, with ``|a_j| <= box`` in the dual of SVR.
 
     ``l1`` (k,) and the box belong to the last k coefficients, which are the components of the
-    gradient. P (d, d) is diagonal for features, and alpha times the squared norm for kernels.
+    gradient. P (d, d) is diagonal for features, and alpha times the squared norm.
     """
 
     P: Array

@@ -99,7 +99,8 @@ class Gradient(Score):
 
     With that choice, and with the shortest z_0 where residuals are at a jump of ρ, Z_0 vanishes at
     the minimum (docs/theory.md 6). ``A`` (k, n) is ΨL and ``push`` (k, d) is ΨP; Ψ and L may be
-    None for the identity. The statistics are reported times ``unit``.
+    None for the identity. The statistics are reported times ``unit``. ``unseen`` (j, d) is the part of
+    H^(-1/2)P that no row sees, which is the same in all statistics.
     """
 
     loss: Loss
@@ -109,6 +110,7 @@ class Gradient(Score):
     Psi: Array | None
     L: Array | None
     unit: float
+    unseen: Array | None = None
 
     @property
     def along_lines(self) -> Gradient:
@@ -145,7 +147,10 @@ class Gradient(Score):
         """Return ‖z_i‖²."""
         _, z0, _, p, _ = self._parts(at, moved)
         z = np.concatenate([z0[:, None], z0[:, None] + p], axis=1)
-        return np.asarray(self.unit * np.einsum("nik,nik->ni", z, z))
+        Z = np.einsum("nik,nik->ni", z, z)
+        if self.unseen is not None:
+            Z += ((at.a @ self.unseen.T) ** 2).sum(axis=1)[:, None]
+        return np.asarray(self.unit * Z)
 
     def _parts(self, at: State, moved: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Return ρ, z_0, the changes of ρ and of z, and the part of the penalty in z_0."""

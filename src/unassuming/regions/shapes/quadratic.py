@@ -193,6 +193,8 @@ class QuadraticShape(Shape):
         verdict, fact = self._verdict(level)
         remedies = None if verdict == "bounded" else self._remedies()
         direction = self.free.direction if verdict == "unbounded" else None
+        if direction is not None:  # entries that are rounding alone
+            direction = np.where(np.abs(direction) > 1e-12 * np.abs(direction).max(), direction, 0.0)
         explanation = Explanation((fact,), remedies)
         return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
 
