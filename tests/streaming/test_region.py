@@ -141,7 +141,7 @@ def test_words_say_that_row_numbers_divide_the_rows():
     rng = np.random.default_rng(15)
     X, y = table("normal", 3000, rng)
     region = streamed(X, y, LinearRegression()).region()
-    assert "cells by row number" in " ".join(str(region.summary()).split())
+    assert "grouped by row number" in " ".join(str(region.summary()).split())
     assert "by row number" in region.text()
 
 

@@ -18,6 +18,10 @@ from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
 from unassuming.objectives import Design
 from unassuming.regions.problem import Problem
 
+_COLLECT = (
+    "make it with StreamingRegion(..., cells=32) if the signs of its noise may change, or build "
+    "the region in memory with ua.confidence_region(estimator, X, y)."
+)
 _NEED = "intervals and tests of one number at a time need"
 _AT_ONCE = "Use region.interval(simultaneous=True) or region.band(X), which hold for all at once."
 _WITHOUT = "Use unassuming region without --pointwise: its bounds hold at once."
@@ -101,7 +105,7 @@ class Evidence:
             turned, turn = design.in_basis(Q), partial(_rotated, Q)
             assert turned is not None
             design, y = turned, turn(y)
-        data = problem.data("intervals and tests of one number at a time need")
+        data = problem.data("intervals and tests of one number at a time need cells or", _COLLECT)
         found = cls(
             n,
             design.matrix,

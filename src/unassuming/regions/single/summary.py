@@ -24,6 +24,7 @@ from unassuming.ranking import (
     level_in_digits,
     pvalue_in_print,
 )
+from unassuming.regions.problem import Problem
 from unassuming.regions.explain import (
     EXCHANGEABLE,
     FEWER_FEATURES,
@@ -37,7 +38,6 @@ from unassuming.regions.explain import (
     Status,
     lower_level,
 )
-from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, Levels, several, table
 from unassuming.regions.single.evidence import Evidence
 from unassuming.regions.single.numbers import CERTIFIED, NOTHING, Numbers, Outcome
@@ -311,7 +311,7 @@ def bounds_from_cells(make: Callable[..., T], why: Explanation, **own: Any) -> T
 
 def summary_from_cells(problem: Problem, why: Explanation, **own: Any) -> Summary:
     """Make a summary, with the sentences that every summary of this model has."""
-    divided = "; cells by row number" if problem.rows is None else ""
+    divided = "; rows are grouped by row number" if problem.rows is None else ""
     return Summary(
         model=shown(problem.estimator),
         assumption=assumption_of(problem.noise) + divided,
@@ -365,7 +365,7 @@ def options_for(
     if isinstance(options.cells, int) and options.cells > kept.number:
         raise ValueError(
             f"cells are more than the stream has collected: expected at most {kept.number}, given "
-            f"{cells}. Pass a smaller number, or build the region in memory."
+            f"{cells}. Pass StreamingRegion(..., cells={cells}), or a smaller number here."
         )
     return options
 
