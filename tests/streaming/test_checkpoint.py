@@ -18,7 +18,7 @@ import unassuming as ua
 from in_memory import contents
 from unassuming.io import archive
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 N = 70_000
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, 2))
@@ -146,20 +146,24 @@ def rewritten(path, **changes):
     "changes",
     [
         {name: lambda _: None}
-        for name in ("grams0", "origin0", "counts0", "there0", "rows0", "outcomes", "tie_order")
+        for name in ("grams", "origins", "counts", "there0", "rows0", "outcomes", "tie_order")
     ]
     + [
-        {"grams0": lambda old: old[:, :3, :3]},
-        {"counts0": lambda old: old + 1},
+        {"grams": lambda old: old[:, :, :3, :3]},
+        {"counts": lambda old: old + 1},
         {"rows0": lambda old: old[1:]},
         {"rows0": lambda old: old[:, 1:]},
         {"tie_order": lambda old: old * 0},
         {"m": lambda _: 16},
         {"m": lambda _: 100},
-        {"spans": lambda _: [[0, 80_000]]},
+        {"pending": lambda _: [10**15]},
+        {"nodes": lambda _: [[10**12, 0]]},
+        {"m": lambda _: 10**400},
+        {"width": lambda _: 4 * 10**8},
+        {"columns": lambda _: [1, 2]},
+        {"seed": lambda _: -1},
         {"width": lambda _: 1},
         {"width": lambda _: None},
-        {"nodes": lambda old: [[1, 7]]},
         {"format": lambda _: 99},
         {"kind": lambda _: "region"},
     ],

@@ -39,8 +39,10 @@ class StreamingRegion:
     Rows come in chunks of any size, on one machine or on several whose sums are merged. Rows are
     numbered, the number of a row decides its signs, and the numbers decide the order in which sums
     are added: the region is the same to the last bit for every chunking and every order of merging.
-    In memory the signs go by the leverage of the rows and not by their numbers, so that the ranks
-    of both are different draws of the same kind.
+    One pass gives the joint region, intervals and tests of one number at a time, and balanced
+    bands. In memory signs and groups of rows go by the leverage of the rows, in a stream by their
+    numbers: the answers of both are different ones of the same kind. Fix the order of the rows
+    before you look at y.
 
     The sums take (m - 1)(p + 2)² numbers times log2(n / 32,768), whatever n is, for p features. Up
     to 32,768 rows wait until their neighbours arrive. Each shard, and each chunk out of order,
@@ -70,6 +72,33 @@ class StreamingRegion:
         ``random_state=seed`` makes a stream that can be merged with this one.
     next_row : int
         The row number of the next chunk, unless ``first_row`` is given.
+
+    Examples
+    --------
+    >>> stream = ua.StreamingRegion(LinearRegression())
+    >>> region = stream.partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:]).region()
+    >>> stream.n, stream.next_row, region.rank(region.estimate)
+    (50, 50, 1)
+    >>> summary = region.summary(level=0.9)
+    >>> summary.method, bool((summary.lower < coefficients).all())
+    (('cells', 'cells', 'cells'), True)
+
+    Two shards, merged in any order:
+
+    >>> one, two = (ua.StreamingRegion(LinearRegression()) for _ in range(2))
+    >>> one = one.partial_fit(X[:20], y[:20], first_row=0)
+    >>> two = two.partial_fit(X[20:], y[20:], first_row=20)
+    >>> two.merge(one).region().rank(coefficients) == region.rank(coefficients)
+    True
+
+    Stop, and continue later:
+
+    >>> import tempfile
+    >>> path = f"{tempfile.mkdtemp()}/stream.checkpoint"
+    >>> one.save(path)
+    >>> stream = ua.StreamingRegion.load(path)
+    >>> stream.partial_fit(X[stream.next_row :], y[stream.next_row :]).n
+    50
     """
 
     def __init__(
@@ -82,7 +111,7 @@ class StreamingRegion:
     ) -> None:
         _, model = split_pipeline(estimator)
         self.estimator = estimator = deepcopy(estimator)
-        self.noise, self.m = as_signs(noise), as_order(m)
+        self.noise, self.m = _as_signs(noise), _as_order(m)
         self.seed = as_seed(random_state)
         self._alpha, self._intercept = _penalty_of(model)
         _, ties, features = streams(self.seed)
@@ -239,7 +268,7 @@ class StreamingRegion:
         self._sample = other._sample if self._sample is None else self._sample
 
 
-def as_signs(noise: str | Noise | None) -> Any:
+def _as_signs(noise: str | Noise | None) -> Any:
     """Return an assumption under which the number of a row alone decides its signs."""
     chosen = as_noise("symmetric" if noise is None else noise)
     if type(chosen) not in (Symmetric, BlockSymmetric):
@@ -251,7 +280,7 @@ def as_signs(noise: str | Noise | None) -> Any:
     return chosen
 
 
-def as_order(m: Any) -> int:
+def _as_order(m: Any) -> int:
     """Return m, the order of a group of signs."""
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or int(m) not in POLYNOMIALS:
         raise ValueError(
