@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,7 +89,7 @@ def _moved(model: Model, r: Array) -> tuple[Array, ...]:
 
 def _passing(
     r: Array, moved: Array, knot: Array | float, bend: float, jump: float, column: IntArray
-) -> list[tuple[Array, ...]]:
+) -> list[tuple[Any, ...]]:
     """Return where r (2, 1, E) and G_i r (2, m - 1, E) pass a knot of a function: its switches."""
     # The slope of the function grows by ``bend`` there, and it jumps. A switch is x, infinite for
     # never, a column, and by which affine multiple of that p and z_0 grow, (4, m - 1 or 1, E).
@@ -124,7 +124,7 @@ def _quadratics(
     np.cumsum(np.abs(factor) * norms, axis=2, out=longer[:, :, 1:])
     sizes = np.abs(longer - longer[:, sets, here, None])
     sizes += np.linalg.norm(state, axis=-1)[..., None]
-    ABC = np.empty((3, *longer.shape[1:]))
+    ABC: Array = np.empty((3, *longer.shape[1:]))
     for some in slices(len(sets), rows_that_fit(BATCH_BYTES, 4 * K * longer.shape[2])):
         path = np.zeros((*longer[:, some].shape, K))
         steps = factor[:, some, :, None] * model.columns[column[some]]
@@ -133,7 +133,7 @@ def _quadratics(
         p0, p1, z0, z1 = path
         ABC[:, some] = _products((p0, p1), (p0 + 2 * z0, p1 + 2 * z1))
     p, z = sizes[:2], sizes[2:]
-    settle(ABC, p, p + 2 * z, *(error[..., None] for error in errors))
+    settle(list(ABC), p, p + 2 * z, *(error[..., None] for error in errors))
     return x, ABC
 
 

@@ -39,8 +39,8 @@ class QuadraticSets:
     @staticmethod
     def exist(engine: Engine) -> bool:
         """Whether the sets are ellipsoids or cylinders about the estimate."""
-        noise, hessian = engine.noise, engine.weighting is None
-        hessian = hessian or named(engine.weighting) == "hessian"
+        noise, psi = engine.noise, engine.weighting
+        hessian = psi is None or named(psi) == "hessian"
         if not (engine.objective.quadratic and noise.orthogonal and hessian):
             return False
         # Weights that differ do not commute with transformations that move rows.
