@@ -293,7 +293,7 @@ def test_perturbations_refuse_vectors_of_another_length(wrong):
     perturbations = Perturbations.sample(Labels(), 5, 20, np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"residuals have the wrong length.*n = 5"):
         perturbations.apply(wrong, np.zeros(5))
-    with pytest.raises(ValueError, match=r"fitted has the wrong length.*n = 5"):
+    with pytest.raises(ValueError, match=r"have the wrong length.*n = 5"):
         perturbations.apply(np.zeros(5), wrong)
 
 

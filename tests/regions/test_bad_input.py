@@ -176,7 +176,7 @@ def test_m_must_be_an_integer_of_at_least_two(m):
 OPTIONS = {
     "too many signs": (
         lambda: region_of(inputs=np.tile(X, (2, 1)), y=np.tile(Y, 2), m="all"),
-        "too large to enumerate: .*at most 4096 elements, given 16777216",
+        "wrong size to enumerate: .*2 to 4096 elements, given 16777216",
     ),
     "rotations": (lambda: region_of(noise="spherical", m="all"), "no finite group to enumerate"),
     "noise": (lambda: region_of(noise="gaussian"), "^noise is not a known .*given 'gaussian'"),

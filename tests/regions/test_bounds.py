@@ -285,13 +285,6 @@ def test_functionals_of_the_wrong_kind_are_refused(functionals, said):
         ua.confidence_region(estimator, X, y, m=20).interval(functionals, **JOINT)
 
 
-def test_the_geometry_is_refused_where_rows_of_different_weight_are_mixed():
-    estimator, X, y, w, *_ = linear_problem("ridge", 18, weighted=True)
-    region = ua.confidence_region(estimator, X, y, noise="exchangeable", sample_weight=w, m=20)
-    with pytest.raises(ua.NotAvailable, match="mixes rows of different weight"):
-        region.interval(**JOINT)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_the_region_of_an_exact_fit_is_empty_where_the_estimate_is_outside(seed):
     X = np.random.default_rng(0).integers(-9, 10, size=(30, 3)).astype(float)

@@ -103,7 +103,8 @@ def test_a_callable_is_ranked_by_the_formula(name):
     X, y = problem()
     region = region_of(MODELS[name], X, y)
     design, f = region.objective.design, truth(X)
-    Phi, P, lam = design.matrix, design.penalty_matrix(), region.objective.lam
+    Phi, lam = design.matrix, region.objective.lam
+    P = region.objective.penalty.P / region.objective.penalty.alpha
     a = np.linalg.lstsq(Phi, f, rcond=1e-13)[0]
     rows = np.vstack([y - f, region.perturbations.apply(y - f, f)])
     s = rows @ Phi / len(y) - lam * P @ a

@@ -415,7 +415,7 @@ def test_what_never_ends_on_the_grid_counts_as_unbounded():
 
 def hessian_root(region):
     o = region.objective
-    H = o.design.matrix.T @ o.design.matrix / o.n + o.lam * o.design.penalty_matrix()
+    H = o.design.matrix.T @ o.design.matrix / o.n + o.penalty.P / o.n
     return oracles.inverse_root(H)
 
 

@@ -152,7 +152,8 @@ def test_bands_of_a_kernel_with_a_bias_are_what_cvxpy_finds(target):
 
 
 def norm(region, a):
-    P = region.objective.design.penalty_matrix()
+    ball = region.objective.design.ball()
+    P = (ball.forward.T * ball.nu) @ ball.forward
     return np.sqrt(np.maximum(np.einsum("...j,jk,...k->...", a, P, a), 0.0))
 
 

@@ -28,7 +28,8 @@ def test_samples_are_members_and_spread_in_every_direction(name):
         "rbf LSSVC",
         "quantile with penalty",
     ):
-        P = design.penalty_matrix()
+        ball = design.ball()
+        P = (ball.forward.T * ball.nu) @ ball.forward
         bound = 1.5 * np.sqrt(region.estimate @ P @ region.estimate)
     options = {"level": 0.8, "norm_bound": bound, "thinning": 2}
     a = region.sample(24, random_state=1, **options)

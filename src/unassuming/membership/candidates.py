@@ -12,9 +12,9 @@ from typing import Any, final
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
 
-from unassuming.objectives import Objective, State
+from unassuming._words import joined, spoken
+from unassuming.objectives import Objective, State, fitted_coefficients, fitted_values
 from unassuming.objectives.base import as_state
 from unassuming._typing import Array
 from unassuming.inputs import Data, as_finite
@@ -52,6 +52,7 @@ def resolve(candidates: Any, objective: Objective, data: Callable[[], Data]) -> 
     if _is_model(candidates):
         return _from_estimator(candidates, objective, data())
     if callable(candidates):
+        objective.coefficients(np.zeros((1, objective.n)))  # refuses functions if it has to
         name = getattr(candidates, "__name__", repr(candidates))
         f = _values(candidates(data().X), name, objective, data())
         return Candidates(objective.at_values(f), single=True)
@@ -105,10 +106,10 @@ def _from_estimator(estimator: Any, objective: Objective, data: Data) -> Candida
     known = None if data.classes is None else list(data.classes)
     reversed_ = classes is not None and known is not None and list(classes) == known[::-1]
     if classes is not None and list(classes)[:: -1 if reversed_ else 1] != known:
-        expected = "a regressor" if known is None else f"the classes {known[0]!r} and {known[1]!r}"
+        expected = "a regressor" if known is None else f"the classes {spoken(known[0])} and {spoken(known[1])}"
         raise ValueError(
             f"the candidate is a classifier of other classes: expected {expected}, given {name} of "
-            f"{list(classes)!r}. Pass a function that returns E[y|x], with +1 for the second "
+            f"{joined(map(spoken, classes))}. Pass a function that returns E[y|x], with +1 for the second "
             "class, or build the region with these classes."
         )
     sign = -1 if reversed_ else 1
@@ -120,40 +121,3 @@ def _from_estimator(estimator: Any, objective: Objective, data: Data) -> Candida
         if np.abs(reproduced - f).max() <= 1e-8 * scale:
             return Candidates(sign * a[None], single=True, caveat=FITTED)
     return Candidates(objective.at_values(f), single=True, caveat=FITTED)
-
-
-def fitted_values(estimator: Any, X: Any) -> Array:
-    """Return the estimates of E[y | x] by a fitted estimator.
-
-    These are the predictions of a regressor, 2 P(y = 1 | x) - 1 for a classifier with
-    probabilities, and the decision function of any other classifier.
-    """
-    if hasattr(estimator, "predict_proba"):
-        return np.asarray(2 * estimator.predict_proba(X)[:, 1] - 1, dtype=np.float64)
-    decides = getattr(estimator, "decision_function", estimator.predict)
-    return np.asarray(decides(X), dtype=np.float64)
-
-
-def fitted_coefficients(estimator: Any, n: int) -> Array | None:
-    """Return [intercept, coefficients] of a fitted estimator, or None if it has no such vector.
-
-    ``n`` is the number of rows that dual coefficients should refer to.
-    """
-    final = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    support = getattr(final, "support_", None)
-    if support is not None and hasattr(final, "dual_coef_"):  # SVR
-        if (support >= n).any():
-            return None
-        weights = np.zeros(n)
-        weights[support] = np.ravel(final.dual_coef_)
-    elif hasattr(final, "dual_coef_"):
-        weights = np.ravel(final.dual_coef_)
-        if getattr(final, "kernel", None) == "linear" and hasattr(final, "fit_intercept"):
-            weights = np.asarray(final.X_fit_).T @ weights  # LSSVC
-    elif hasattr(final, "coef_"):
-        weights = np.ravel(final.coef_)
-    else:
-        return None
-    shifted = support is not None or getattr(final, "fit_intercept", False)
-    intercept = np.ravel(final.intercept_) if shifted else np.empty(0)
-    return np.concatenate([intercept, weights]).astype(np.float64)

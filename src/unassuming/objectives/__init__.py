@@ -22,6 +22,7 @@ from unassuming.objectives.factories import (
     from_svr,
 )
 from unassuming.objectives.features import FeatureDesign
+from unassuming.objectives.fitted import fitted_coefficients, fitted_values
 from unassuming.objectives.instruments import InstrumentObjective
 from unassuming.objectives.kernel import KernelDesign
 from unassuming.objectives.penalties import Kinks, Penalty
@@ -48,6 +49,8 @@ __all__ = [
     "State",
     "check_objective",
     "factory_for",
+    "fitted_coefficients",
+    "fitted_values",
     "from_arx",
     "from_elastic_net",
     "from_gaussian_process",

@@ -80,7 +80,6 @@ def check_kernel_parameters(estimator: Any, kernel: str, *, default_gamma: bool)
         limits["coef0"] = -np.inf
     for name, least in limits.items():
         given = getattr(estimator, name)
-        real = isinstance(given, Real) or np.shape(given) == ()
-        if isinstance(given, str) or not real or not np.isfinite(float(given)) or given < least:
+        if not isinstance(given, Real) or not np.isfinite(given) or given < least:
             more = f" >= {least:g}" if np.isfinite(least) else ""
             raise out_of_range(estimator, name, f"one finite number{more}, or the default")

@@ -30,7 +30,7 @@ class Level:
         position = max(1, ceil((p - _slack(level)) * m))
         if position < m:
             return cls(m - position, m)
-        highest, fewest = level_in_digits((m - 1) / m, m), ceil(1 / (1 - p) - _SLACK)
+        highest, fewest = level_in_digits((m - 1) / m, m), ceil((1 - _SLACK) / (1 - p))
         raise ValueError(
             f"level is too high: expected at most {highest} with m = {m} statistics, given {p!r}. "
             f"Pass level={highest}; {p!r} takes m={fewest} or more, and with signs at least "

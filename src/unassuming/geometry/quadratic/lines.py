@@ -42,5 +42,5 @@ def spans(sets: QuadraticSets, origins: Array, directions: Array) -> Array:
         found[:, which] = np.where(endless[..., None], whole, ends)
     first, still = sets.engine.order.first, sets.still
     found[:, still & ~first] = [-np.inf, np.inf]
-    found[:, still & first] = np.nan
+    found[:, first if not sets.form.r.any() else still & first] = np.nan
     return found

@@ -114,8 +114,11 @@ class QuadraticSets:
 
     def settled(self, values: Array, still: BoolArray, empty: float) -> Array:
         """Return values (..., S) with those of tied sets: infinite for the whole space."""
-        # A set that ties with Z_0 everywhere is the whole space if Z_0 precedes it, else empty.
+        # A set that ties with Z_0 everywhere is the whole space if Z_0 precedes it, else empty; so
+        # is one that only contains the estimate, where all residuals are zero.
         first = self.engine.order.first
+        if not self.form.r.any():
+            values = np.where(first, empty, values)
         values = np.where(still & ~first, np.inf, values)
         return np.where(still & first, empty, values)
 

@@ -70,7 +70,8 @@ class QuadraticShape(Shape):
         thinning: int | None = None,
     ) -> Array:
         """Return members; refuse a region without end, which few lines reveal."""
-        if norm_bound is None and not (verdict := self.bounded(level)):
+        hidden = self.sets.objective.factor.null.size  # which walks leave as it is
+        if norm_bound is None and not hidden and not (verdict := self.bounded(level)):
             raise NotAvailable(
                 f"sampling needs a bounded region. {verdict} With norm_bound=B the sample is taken "
                 "within the ball."
