@@ -168,13 +168,14 @@ def from_huber_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> Desi
     w = np.full(len(y), common_weight(w, "HuberRegressor"))
     loss, penalty = ScaledHuber(epsilon), design.penalty(number(estimator, "alpha", zero=True))
 
-    def solve(o: DesignedObjective) -> Array:
-        return concomitant_huber(o.design.matrix, o.y, o.w, epsilon, o.penalty.ridge)[0]
-
-    title = f"Huber regression with epsilon {epsilon:g}"
+    title, solve = f"Huber regression with epsilon {epsilon:g}", partial(_least_huber, epsilon)
     return DesignedObjective(
         design, y, w, loss, penalty, solve=solve, scale=1 / len(y), title=title
     )
+
+
+def _least_huber(epsilon: float, o: DesignedObjective) -> Array:
+    return concomitant_huber(o.design.matrix, o.y, o.w, epsilon, o.penalty.ridge)[0]
 
 
 def from_linear_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -194,13 +195,15 @@ def from_linear_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedO
     if design.intercept:
         ridge[0] = number(estimator, "intercept_scaling") ** -2
 
-    def solve(o: DesignedObjective) -> Array:
-        return linear_svr(o.design.matrix, o.y, C, epsilon, o.penalty.ridge, squared=squared)
-
     w, penalty = np.full(len(y), 2 * C if squared else C), Penalty(np.diag(ridge), 0 * ridge)
     loss = SquaredInsensitive(epsilon) if squared else Insensitive(epsilon)
     title = f"the {'squared ' * squared}ε-insensitive loss with epsilon {epsilon:g}"
+    solve = partial(_least_svr, C, epsilon, squared)
     return DesignedObjective(design, y, w, loss, penalty, solve=solve, title=title)
+
+
+def _least_svr(C: float, epsilon: float, squared: bool, o: DesignedObjective) -> Array:
+    return linear_svr(o.design.matrix, o.y, C, epsilon, o.penalty.ridge, squared=squared)
 
 
 def from_quantile_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -209,11 +212,13 @@ def from_quantile_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> D
     design, tau = _features(estimator, X), model_quantile(estimator)
     penalty = design.penalty(0.0, len(y) * number(estimator, "alpha", zero=True))
 
-    def solve(o: DesignedObjective) -> Array:
-        return quantile_regression(o.design.matrix, o.y, tau, o.penalty.l1)
-
     w, title = np.ones(len(y)), f"the pinball loss of the {tau:g}-quantile"
+    solve = partial(_least_pinball, tau)
     return DesignedObjective(design, y, w, Pinball(tau), penalty, solve=solve, title=title)
+
+
+def _least_pinball(tau: float, o: DesignedObjective) -> Array:
+    return quantile_regression(o.design.matrix, o.y, tau, o.penalty.l1)
 
 
 def from_logistic_regression(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -240,19 +245,22 @@ def from_logistic_regression(estimator: Any, X: Array, y: Array, w: Weights) -> 
     alpha = 0.0 if ratio is None else 1 / number(estimator, "C", infinite=True)
     l1 = alpha * (ratio or 0.0)
 
-    def solve(o: DesignedObjective) -> Array:
-        if design.intercept and (o.y == o.y[0]).all():
-            raise NotAvailable(
-                "the estimate of logistic regression needs labels of both classes: all labels are "
-                "equal, so the likelihood has no maximum. Pass candidates to rank, contains and "
-                "test, or an origin to crossings, or use RidgeClassifier or ua.LSSVC, which have "
-                "an estimate."
-            )
-        return logistic(design.matrix, o.y, o.w / n, o.penalty.ridge / n, o.penalty.l1 / n)
-
     w, penalty, title = row_weights(w, y), design.penalty(alpha - l1, l1), "logistic regression"
     return DesignedObjective(
-        design, y, w, Logistic(), penalty, solve=solve, scale=1 / n, title=title
+        design, y, w, Logistic(), penalty, solve=_least_logistic, scale=1 / n, title=title
+    )
+
+
+def _least_logistic(o: DesignedObjective) -> Array:
+    if o.design.intercept and (o.y == o.y[0]).all():
+        raise NotAvailable(
+            "the estimate of logistic regression needs labels of both classes: all labels are "
+            "equal, so the likelihood has no maximum. Pass candidates to rank, contains and "
+            "test, or an origin to crossings, or use RidgeClassifier or ua.LSSVC, which have "
+            "an estimate."
+        )
+    return logistic(
+        o.design.matrix, o.y, o.w / o.n, o.penalty.ridge / o.n, o.penalty.l1 / o.n
     )
 
 
@@ -382,13 +390,15 @@ def _fixed_kernel(estimator: Any) -> Any:
 
 
 def _kernel_squares(design: KernelDesign, y: Array, w: Array, alpha: float) -> DesignedObjective:
-    def solve(o: DesignedObjective) -> Array:
-        b, a = kernel_ridge(design.K, o.y, alpha, o.w, fit_intercept=design.intercept)
-        return np.append(b, a) if design.intercept else a
-
     penalty, scale = design.penalty(alpha), 1 / len(y)
-    closed = solve if alpha else None
+    closed = partial(_least_kernel_squares, design) if alpha else None
     return DesignedObjective(design, y, w, Squares(), penalty, solve=closed, scale=scale)
+
+
+def _least_kernel_squares(design: KernelDesign, o: DesignedObjective) -> Array:
+    one = design.intercept
+    b, a = kernel_ridge(design.K, o.y, o.penalty.alpha, o.w, fit_intercept=one)
+    return np.append(b, a) if one else a
 
 
 def from_kernel_huber(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -396,14 +406,16 @@ def from_kernel_huber(estimator: Any, X: Array, y: Array, w: Weights) -> Designe
     delta, alpha = number(estimator, "delta"), number(estimator, "alpha")
     design = _kernel(estimator, X, semidefinite=True)
 
-    def solve(o: DesignedObjective) -> Array:
-        return kernel_huber(design.K, o.y, alpha, delta, o.w)
-
     w, loss, penalty = row_weights(w, y), Huber(delta), design.penalty(alpha)
     title = f"kernel Huber regression with threshold {delta:g}"
+    solve = partial(_least_kernel_huber, design, delta)
     return DesignedObjective(
         design, y, w, loss, penalty, solve=solve, scale=1 / len(y), title=title
     )
+
+
+def _least_kernel_huber(design: KernelDesign, delta: float, o: DesignedObjective) -> Array:
+    return kernel_huber(design.K, o.y, o.penalty.alpha, delta, o.w)
 
 
 def from_kernel_lasso(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -428,14 +440,19 @@ def from_svr(
     epsilon, n = number(estimator, "epsilon", zero=True), len(y)
     design = _kernel(estimator, X, partial(svr_gram, clone(estimator)), intercept=intercept)
 
-    def solve(o: DesignedObjective) -> Array:
-        b, a = epsilon_svr(design.K, o.y, C, epsilon, fit_intercept=intercept)
-        return np.append(b, a) if intercept else a
-
     w, d = np.ones(n), n + intercept
     penalty = Penalty(np.zeros((d, d)), np.full(n, epsilon), C)
     options: dict[str, Any] = {"weighting": "gram", "dual": True, "title": "ε-SVR"}
+    solve = partial(_least_kernel_svr, design, C, epsilon)
     return DesignedObjective(design, y, w, Squares(), penalty, solve=solve, **options)
+
+
+def _least_kernel_svr(
+    design: KernelDesign, C: float, epsilon: float, o: DesignedObjective
+) -> Array:
+    one = design.intercept
+    b, a = epsilon_svr(design.K, o.y, C, epsilon, fit_intercept=one)
+    return np.append(b, a) if one else a
 
 
 def _kernel(

@@ -80,6 +80,7 @@ def check_kernel_parameters(estimator: Any, kernel: str, *, default_gamma: bool)
         limits["coef0"] = -np.inf
     for name, least in limits.items():
         given = getattr(estimator, name)
+        given = given.item() if isinstance(given, np.ndarray) and given.ndim == 0 else given
         if not isinstance(given, Real) or not np.isfinite(given) or given < least:
             more = f" >= {least:g}" if np.isfinite(least) else ""
             raise out_of_range(estimator, name, f"one finite number{more}, or the default")

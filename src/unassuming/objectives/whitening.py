@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from unassuming._numerics import EPS, SEEN, Factor
+from unassuming._numerics import CUT, EPS, SEEN, Factor
 from unassuming._typing import Array, BoolArray
 
 
@@ -39,8 +39,11 @@ class Whitened:
         return self.factor.Q
 
     def forward(self, u: Array) -> Array:
-        """Return H^½u."""
-        return np.asarray(u @ self.Phi.T @ self.factor.Q + u @ self.factor.push.T)
+        """Return H^½u, zero where fitted values change by rounding alone."""
+        x = u @ self.Phi.T @ self.factor.Q + u @ self.factor.push.T
+        size = np.linalg.norm(np.abs(u) @ np.abs(self.Phi).T, axis=-1, keepdims=True)
+        moves = np.linalg.norm(u @ self.Phi.T, axis=-1, keepdims=True) > CUT * size
+        return np.where(moves, x, 0.0)
 
     def functionals(self, g: Array) -> tuple[Array, BoolArray]:
         """Return H^(-½)g."""

@@ -16,7 +16,7 @@ def radii(sets: QuadraticSets) -> Array:
     found = np.empty(sets.form.count)
     for which, forms in sets.forms():
         found[which] = farthest(forms.spectra)
-    return sets.settled(found, sets.still, 0.0)
+    return sets.settled(found, sets.still, -np.inf)
 
 
 def farthest(spectra: Spectra) -> Array:

@@ -225,6 +225,10 @@ class LineShape(Shape):
         """Whether intervals on lines are exact rather than found on a grid."""
         return self.lines.exact
 
+    def lines_of_print(self) -> list[tuple[str, str]]:
+        """Say where crossings are not exact."""
+        return [] if self.exact else [("crossings", "approximate: their ends are found on a grid")]
+
     def intervals(
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:

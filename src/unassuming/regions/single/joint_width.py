@@ -60,6 +60,9 @@ def joint_of_kernel(
     ends = np.empty((sets, runs, 2, len(wanted)))
     for i in range(sets):
         J = np.flatnonzero((rng.random(n) < 0.5)[each])
+        if not len(J):  # the whole ball
+            ends[i] = assumed.norm_bound * wanted.norm
+            continue
         own, v = eigh(F[J] @ F[J].T)
         size = np.sqrt(np.maximum(own, floor))
         L, g, D_J = v * size, k[:, J] @ v / size, D[np.ix_(J, J)]
