@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 
 from recorded import make, problems
-from unassuming._errors import NotAvailable
 from unassuming import noise as noises
 from unassuming.geometry.quadratic import QuadraticSets
 from unassuming.membership import Engine
@@ -64,10 +63,8 @@ def rows_at(problem, inputs):
 
 def quadratic_sets(name, **options):
     """The sets of a problem, or None where they are not ellipsoids."""
-    try:
-        return QuadraticSets.of(engine_of(name), **options)
-    except NotAvailable:
-        return None
+    engine = engine_of(name)
+    return QuadraticSets.of(engine, **options) if QuadraticSets.exist(engine) else None
 
 
 def asked(kind, **such):

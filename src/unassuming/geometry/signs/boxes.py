@@ -21,9 +21,9 @@ import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import Factor
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.branch_and_bound import LARGEST_RANK, BoxSpace, halves
 from unassuming.geometry.signs.model import SignModel
-from unassuming._typing import Array, BoolArray, IntArray
 
 _NEAR = 4.0  # the size of the first box, in units of a typical residual
 _SMALL = 1e-6  # relative to y; residuals of an exact fit are nothing but rounding
@@ -48,10 +48,8 @@ class SignBoxes(BoxSpace):
     def of(
         cls, model: SignModel, origin: Array, factor: Factor, apart: Array | None = None
     ) -> SignBoxes | None:
-        """Choose the coordinates around the origin, or return None if there are too many.
-
-        ``factor`` is that of Φ without weights; the directions ``apart`` (d, f) are kept apart.
-        """
+        """Choose the coordinates around the origin, or return None if there are too many."""
+        # ``factor`` is that of Φ without weights; the directions ``apart`` (d, f) are kept apart.
         # The penalty depends on coefficients, which the fitted values have to determine.
         if factor.Q.shape[1] > LARGEST_RANK or (len(model.held) and factor.null.size):
             return None
@@ -117,10 +115,8 @@ class SignBoxes(BoxSpace):
         return np.asarray(np.linalg.norm(least, axis=1) <= largest * (1 + 1e-9))
 
     def far(self, q: int, nodes: int) -> tuple[Array, Array]:
-        """Return the boxes at infinity that may hold members: none if the region is bounded.
-
-        The search ends before it has examined more than so many boxes.
-        """
+        """Return the boxes at infinity that may hold members: none if the region is bounded."""
+        # The search ends before it has examined more than so many boxes.
         centre, half = self.first()
         examined = len(centre)
         while True:
@@ -132,13 +128,11 @@ class SignBoxes(BoxSpace):
             examined += len(centre)
 
     def outward(self, centre: Array, half: Array) -> tuple[Array, Array]:
-        """Return lines that leave through boxes at infinity, as origins and directions (L, d).
-
-        One leads from the origin through the centre of a box. A region may also end in a strip or
-        in a single ray, along which some residuals (or penalised coefficients) do not change. So
-        other lines are parallel to those whose signs the box leaves open. They begin where these
-        are zero, and half way between.
-        """
+        """Return lines that leave through boxes at infinity, as origins and directions (L, d)."""
+        # One leads from the origin through the centre of a box. A region may also end in a strip or
+        # in a single ray, along which some residuals (or penalised coefficients) do not change. So
+        # other lines are parallel to those whose signs the box leaves open. They begin where these
+        # are zero, and half way between.
         F = np.concatenate([self._forms(rows, value)[0] for rows, value in self._lines])
         out = [(np.zeros((1, F.shape[1] - 1)), v[None, 1:]) for v in centre]
         for v, h in zip(centre[:, 1:], half[:, 1:], strict=True):
@@ -172,10 +166,8 @@ class SignBoxes(BoxSpace):
         return least
 
     def _shortest(self, z: Array, free: Array, kinks: Array) -> Array:
-        """Bound Z_0 from below, with indicators that move by ``free`` (B, n) either way.
-
-        The best bound is that in the direction of the shortest z, which conditional gradients find.
-        """
+        """Bound Z_0 from below, with indicators that move by ``free`` (B, n) either way."""
+        # The best bound is that in the direction of the shortest z: conditional gradients find it.
         pull, weighting = self.model.pull, self.model.weighting
         spread = free @ np.abs(pull).T + kinks @ np.abs(weighting).T
         best, now = (np.maximum(np.abs(z) - spread, 0.0) ** 2).sum(axis=1), z
