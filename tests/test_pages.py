@@ -69,8 +69,8 @@ def test_the_commands_of_the_tutorial_print_what_it_shows(tmp_path):
                     result.stdout
                 )
                 ran += 1
-        assert ran == 3
-        for written in re.findall(r"`(unassuming-\w+/\w+\.png|report\.html)`", read(TUTORIAL)):
+        assert ran == 2
+        for written in re.findall(r"`(unassuming-\w+/\w+\.csv|report\.html)`", read(TUTORIAL)):
             assert (tmp_path / written).is_file()
 
 
@@ -111,7 +111,9 @@ def test_a_regressor_answers_as_the_table_says():
 
 
 def test_the_page_about_skewed_noise_shows_the_table_of_its_command():
-    """The rows are those that python -m benchmarks.evidence.skewed has written."""
+    """Every row is one that python -m benchmarks.evidence.skewed has written."""
     written = read("benchmarks/evidence/skewed.txt").splitlines()[3:]
+    known = [re.sub(r"\s+", " ", line) for line in written]
     rows = table("docs/howto/if-the-noise-is-not-symmetric.md", "columns and noise")
-    assert [re.sub(r"\s+", " ", line) for line in written] == [" ".join(row) for row in rows]
+    assert len(rows) > 5
+    assert all(" ".join(row) in known for row in rows)
