@@ -70,6 +70,20 @@ def test_the_commands_of_the_tutorial_print_what_it_shows(tmp_path):
             assert (tmp_path / written).is_file()
 
 
+@pytest.mark.slow
+def test_the_command_of_the_readme_prints_its_table(tmp_path):
+    names = {"__name__": "page"}
+    with contextlib.chdir(tmp_path):
+        for line, source, _ in examples("README.md"):
+            printed(source, "README.md", line, names)
+        (command,) = [text for _, _, text in fenced("README.md") if text.startswith("unassuming")]
+        result = CliRunner().invoke(app, shlex.split(command)[1:])
+    assert result.exit_code == 0, result.stderr
+    (row,) = [line for line in result.stdout.splitlines() if line.startswith("  poverty")]
+    expected = names["table"].loc["poverty", ["estimate", "lower", "upper"]]
+    assert [float(cell) for cell in row.split()[1:4]] == pytest.approx(list(expected), abs=1e-3)
+
+
 def test_the_names_of_mapie_exist():
     column = " ".join(cells[0] for cells in table(MAPIE, "in MAPIE"))
     named = set(re.findall(r"\b\w+(?:Regressor|Classifier)\b", column))
