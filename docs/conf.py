@@ -71,4 +71,4 @@ html_theme_options = {
     "footer_start": [],
     "footer_end": [],
 }
-html_sidebars = {"tutorial": []}
+html_sidebars = {"tutorial": [], "theory": []}

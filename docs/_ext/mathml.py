@@ -1,6 +1,8 @@
 """Formulas as MathML, written by docutils: no LaTeX, no script, nothing for a browser to fetch."""
 
+import html
 import re
+import xml.etree.ElementTree as ET
 
 from docutils import nodes
 from docutils.utils.math import MathError
@@ -9,7 +11,27 @@ from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
 
+XMLNS = "http://www.w3.org/1998/Math/MathML"
+ENTITY = re.compile(r"&(?!amp;|lt;|gt;|#)\w+;")  # XML knows three of the names that HTML has
+ACCENTS = ("ˆ", "~", "ˉ")
 FENCES = re.compile(r"<mo( class=\"math(?:open|close)\")?>([{}‖|])</mo>")
+
+
+def with_indices(text):
+    """Move indices that docutils writes under a letter with an accent to the right of it."""
+    ET.register_namespace("", XMLNS)
+    tree = ET.fromstring(ENTITY.sub(lambda match: html.unescape(match[0]), text))
+    for found in list(tree.iter()):
+        tag = found.tag.rpartition("}")[2]
+        if tag != "munderover" or found[-1].text not in ACCENTS:
+            continue
+        base, index, accent = found
+        prefix = found.tag[: -len(tag)]
+        found.tag = f"{prefix}msub"
+        over = ET.Element(f"{prefix}mover", accent="true")
+        over.extend([base, accent])
+        found[:] = [over, index]
+    return ET.tostring(tree, encoding="unicode")
 
 
 def converted(node, display):
@@ -19,6 +41,7 @@ def converted(node, display):
     except MathError as error:
         logger.warning("formula not understood: %s", error, location=node)
         return f"<code>{node.astext()}</code>"
+    found = with_indices(found)
     # Browsers stretch these unless told not to; docutils tells them for parentheses only.
     return FENCES.sub(r'<mo\1 stretchy="false">\2</mo>', found)
 

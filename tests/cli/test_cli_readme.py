@@ -1,6 +1,7 @@
-"""The commands of the documentation run, and print what it shows."""
+"""The commands of the documentation run, and leave the files that they promise."""
 
 import contextlib
+import json
 import re
 import shlex
 from pathlib import Path
@@ -18,49 +19,35 @@ def page():
     return PAGE.read_text(encoding="utf-8")
 
 
-def commands(text):
-    blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    lines = [line.split("  #")[0] for block in blocks for line in block.splitlines()]
-    return [shlex.split(line)[1:] for line in lines if line.startswith("unassuming ")]
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")
-def where(tmp_path_factory):
-    return tmp_path_factory.mktemp("page")
-
-
-@pytest.fixture(scope="module")
-def printed(page, where):
-    """What each command of the page prints where the tables of the page are."""
-    sources = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    found = {}
-    with contextlib.chdir(where):
-        exec("".join(sources), {})
-        for words in commands(page):
-            result = CliRunner().invoke(app, words)
+def where(page, tmp_path_factory):
+    """The folder in which the commands of the page have run."""
+    folder = tmp_path_factory.mktemp("page")
+    with contextlib.chdir(folder):
+        exec("".join(blocks(page, "python")), {})
+        for line in "".join(blocks(page, "sh")).splitlines():
+            result = CliRunner().invoke(app, shlex.split(line)[1:])
             assert result.exit_code == 0, result.stderr
-            found[words[0], *words[-2:]] = result.stdout
-    return found
+    return folder
 
 
 @pytest.mark.slow
-def test_they_run_and_leave_the_files_that_the_page_names(printed, where):
-    assert len(printed) == 6
-    assert (where / "unassuming-arx" / "coefficients.png").exists()
-    for directory in ("unassuming-region", "kernel", "pointwise"):
-        written = {path.name for path in (where / directory).iterdir()}
-        assert written == {"band.csv", "region.json", "band.png"}
+def test_the_commands_run_and_leave_their_files(where):
+    assert (where / "report.html").exists()
+    for command, files in {
+        "summary": {"summary.csv", "summary.json", "forest.png"},
+        "region": {"band.csv", "region.json", "coefficients.png"},
+    }.items():
+        assert files == {path.name for path in (where / f"unassuming-{command}").iterdir()}
+    names = json.loads((where / "unassuming-summary" / "summary.json").read_text())
+    assert "capital" in str(names)
 
 
-@pytest.mark.slow
-def test_the_test_ends_as_the_page_shows(printed, page):
-    shown = re.search(r"^```text\n(Hypothesis: .*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
-    assert printed["test", "--candidate", "guess"].endswith(shown)
-
-
-@pytest.mark.slow
-def test_the_summary_is_the_one_that_the_page_shows(printed, page, where):
-    shown = re.search(r"^```text\n(people.csv: .*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
-    assert printed["summary", "--clusters", "school"].startswith(shown)
-    written = {path.name for path in (where / "unassuming-summary").iterdir()}
-    assert written == {"summary.csv", "summary.json", "forest.png"}
+def test_the_page_names_every_command(page):
+    listed = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    commands = {command.name or command.callback.__name__ for command in app.registered_commands}
+    assert {name.rstrip("_") for name in commands} == listed | {"stream"} & commands

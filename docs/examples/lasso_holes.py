@@ -13,18 +13,17 @@ from sklearn.linear_model import Lasso
 
 import unassuming as ua
 
-rng = np.random.default_rng(131)
+rng = np.random.default_rng(215)
 X = rng.normal(size=(10, 2)) @ [[1.0, 0.6], [0.0, 0.8]]
 truth = np.array([1.0, 0.0])
 y = X @ truth + rng.laplace(size=10)
-region = ua.confidence_region(Lasso(alpha=0.7, fit_intercept=False), X, y, random_state=0)
+region = ua.confidence_region(Lasso(0.7, fit_intercept=False), X, y, weighting="identity")
 print("estimate", region.estimate.round(2))
 
 # %%
-# The ten rows and the strong penalty were chosen for the picture. Along a line through the
-# estimate, the region of level 90 % consists of several pieces. ``crossings`` returns the intervals
-# of t for which estimate + t * direction is in the region, one interval per row. The first and the
-# last interval are infinite, so this region is unbounded.
+# Ten rows, the weighting of the article and a strong penalty make the holes large. Along a line
+# through the estimate, the region of level 90 % consists of several pieces. ``crossings`` returns
+# the intervals of t for which estimate + t * direction is in the region, one interval per row.
 
 direction = np.array([1.0, -0.5])
 crossings = region.crossings(direction, level=0.9)
