@@ -210,7 +210,7 @@ def band(
     window = canvas.limits(core, [bound for one in drawn for bound in one.values()])
     canvas.bands(ax, data.x, data.lower, data.upper, data.status, window)
     alone = data.pointwise_lower, data.pointwise_upper, data.pointwise_status
-    canvas.bands(ax, data.x, *alone, window, "pointwise")
+    canvas.bands(ax, data.x, *alone, window, "pointwise band")
     for level, dash in canvas.tinted(data.inner_lower, canvas.BLUE, 0.75, 1.0):
         at, label = np.tile(data.inner_x, 2), f"{canvas.percent(level)} inner bound"
         attained = np.concatenate([data.inner_lower[level], data.inner_upper[level]])

@@ -24,8 +24,11 @@ GREY, BLACK = "0.35", "0.1"
 WITHOUT_DATE = {"Software": None}
 """Metadata of a PNG that do not depend on the run."""
 
-_WIDTH, _MANY, _GRID = 72, 500, 200
-"""Characters in a line of notes; points that are lighter if there are more; inputs of a curve."""
+_LETTERS, _COLUMN = 14.5, 1.5
+"""Characters of notes in an inch, and inches of a column of the legend."""
+
+_MANY, _GRID = 500, 200
+"""Points that are lighter if there are more; inputs of a curve."""
 
 _FINITE = (Status.CERTIFIED, Status.ONE_BY_ONE, Status.ALL_AT_ONCE)
 """Answers that need no note."""
@@ -100,18 +103,18 @@ def bands(
     upper: Mapping[float, Array],
     status: Mapping[float, Status],
     window: tuple[float, float],
-    kind: str = "simultaneous",
+    kind: str = "simultaneous band",
 ) -> None:
     """Fill the band of each level; infinite bounds end outside the window, which is vertical."""
     low, high = window
-    for level, tint in tinted(lower, BLUE if kind == "simultaneous" else ORANGE):
+    for level, tint in tinted(lower, ORANGE if kind == "pointwise band" else BLUE):
         ends = np.clip([lower[level], upper[level]], 2 * low - high, 2 * high - low)
         if status[level] is Status.EMPTY:
             ends[:] = np.nan
         look: dict[str, Any] = {"color": tint, "linewidth": 0}
-        if kind == "pointwise":  # transparent: it may lie over a simultaneous band
+        if kind == "pointwise band":  # transparent: it may lie over a simultaneous band
             look = {"facecolor": (tint, 0.7), "edgecolor": ORANGE, "linewidth": 1}
-        label = short(level, status[level], f" {kind} band")
+        label = short(level, status[level], f" {kind}")
         ax.fill_between(x, *ends, label=label, **look)
 
 
@@ -144,13 +147,14 @@ def name_axes(ax: Axes, x: str, y: str) -> None:
 def legend_above(
     ax: Axes, notes: Sequence[str], columns: int = 3, handles: Sequence[Any] | None = None
 ) -> None:
-    """Put the legend and the notes above the axes."""
+    """Put the legend and the notes above the axes, as wide as they are."""
+    inches = ax.bbox.width / ax.figure.dpi
     legend = ax.legend(
         handles=ax.get_legend_handles_labels()[0] if handles is None else handles,
-        title="\n".join(fill(note, _WIDTH) for note in notes),
+        title="\n".join(fill(note, int(_LETTERS * inches)) for note in notes),
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=columns,
+        ncols=min(columns, max(1, int(inches / _COLUMN))),
         frameon=False,
         fontsize="small",
         title_fontsize="small",
