@@ -3,7 +3,6 @@
 import csv
 
 import pytest
-from matplotlib.figure import Figure
 from matplotlib.image import imread
 from typer.testing import CliRunner
 
@@ -20,18 +19,11 @@ def run(*words):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """All six figures, from one run: what is printed, the folder, the texts under the pictures."""
-    out, texts, draw = tmp_path_factory.mktemp("paper"), [], Figure.supxlabel
-
-    def noted(figure, text, **style):
-        texts.append(words(text))
-        return draw(figure, text, **style)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Figure, "supxlabel", noted)
-        result = run(*SMALL, "--out", out, "--seed", 3)
+    """All six figures, from one run: what is printed, and the folder."""
+    out = tmp_path_factory.mktemp("paper")
+    result = run(*SMALL, "--out", out, "--seed", 3)
     assert (result.exit_code, result.stderr) == (0, "")
-    return result.stdout, out, texts
+    return result.stdout, out
 
 
 def table(out, number):
@@ -46,7 +38,6 @@ def words(text):
 @pytest.mark.slow
 def test_there_is_a_picture_and_a_table_for_each_figure(made):
     expected = {f"figure-{k}.{ending}" for k in range(1, 7) for ending in ("png", "csv")}
-    expected |= {f"figure-{k}-sizes.csv" for k in (2, 4, 5, 6)}
     assert {path.name for path in made[1].iterdir()} == expected
     for name in expected:
         assert str(made[1] / name) in made[0]
@@ -77,12 +68,7 @@ def test_the_table_has_three_levels_for_each_region(made, number):
 def test_levels_at_which_regions_are_bounded_are_in_the_table(made):
     kernel_ridge = [row for row in table(made[1], 2) if row["panel"] == "2a"]
     assert [row["bounded"] for row in kernel_ridge] == ["yes", "no", "no"]
-    up_to = round(100 * float(kernel_ridge[0]["bounded_up_to"]))
-    assert round(100 * float(kernel_ridge[0]["unbounded_from"])) == up_to + 1
-    assert 10 < up_to < 50
-    for row in table(made[1], 6):
-        assert row["bounded"] == "no"
-        assert float(row["unbounded_from"]) <= 0.02  # the identity may be among the signs of 6a
+    assert {row["bounded"] for row in table(made[1], 6)} == {"no"}
     assert [row["bounded"] for row in table(made[1], 1)] == ["yes"] * 3 + [""] * 3
 
 
@@ -113,15 +99,6 @@ def test_the_errata_are_stated_where_they_show(made):
     assert all("Erratum 3" not in row["note"] and row["promise"] == "exact" for row in others)
     for k in (1, 2, 3):
         assert printed.count(f"Erratum {k}:") == 1
-
-
-@pytest.mark.slow
-def test_the_errata_are_in_the_small_print_of_the_pictures(made):
-    texts = made[2]
-    assert len(texts) == 6
-    assert all("Erratum 1" in text for text in texts)
-    assert ["Erratum 2" in text for text in texts] == [True] + [False] * 5
-    assert ["Erratum 3" in text for text in texts] == [False] * 3 + [True] + [False] * 2
 
 
 @pytest.mark.slow

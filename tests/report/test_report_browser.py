@@ -50,25 +50,23 @@ def test_it_loads_without_errors_and_asks_for_nothing_but_itself(browser, files,
     assert page.complaints() == []
     assert page.eval("document.querySelectorAll('figure svg').length") > 3
     assert page.eval("document.querySelectorAll('i, b').length") == 0
-    ids = "[...document.querySelectorAll('[id]')].map(e => e.id).filter(i => i.length < 9)"
-    found = page.eval(ids)
-    assert len(found) == len(set(found))
 
 
 def test_a_table_sorts_by_numbers_and_by_names(browser, files):
     page = browser.open(files["several"])
-    column = "[...document.querySelectorAll('table.summary tbody tr')].map(r => r.cells[{}]{})"
-    head = "table.summary thead th:nth-child({}) button"
+    rows = "[...document.querySelectorAll('#coefficients table tbody tr')]"
+    column = rows + ".map(r => r.cells[{}].textContent)"
+    head = "#coefficients table thead th:nth-child({}) button"
     page.click(head.format(2))
-    up = [float(v) for v in page.eval(column.format(1, ".dataset.value"))]
+    up = [float(v) for v in page.eval(column.format(1))]
     assert up == sorted(up)
     page.click(head.format(2))
-    down = [float(v) for v in page.eval(column.format(1, ".dataset.value"))]
+    down = [float(v) for v in page.eval(column.format(1))]
     assert down == sorted(up, reverse=True)
     page.click(head.format(1))
-    names = page.eval(column.format(0, ".textContent"))
+    names = page.eval(column.format(0))
     assert names[1:4] == ["a", "b9", "b10"]
-    sorts = "[...document.querySelectorAll('table.summary th[aria-sort]')].length"
+    sorts = "[...document.querySelectorAll('#coefficients table th[aria-sort]')].length"
     assert page.eval(sorts) == 1
 
 
@@ -86,7 +84,7 @@ def test_a_phone_needs_no_horizontal_scrolling_and_pictures_can_be_read(
         " return [b.left - box.left, box.right - b.right, Math.min(b.width, b.height),"
         " t.textContent] }) })"
     )
-    assert any("simultaneous band" in text for *_, text in texts)
+    assert any(text.endswith("% band") for *_, text in texts)
     for left, right, height, text in texts:
         assert left >= -1, text
         assert right >= -1, text

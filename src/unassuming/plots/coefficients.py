@@ -79,7 +79,7 @@ def coefficients_data(
     --------
     >>> data = ua.plots.coefficients_data(region, levels=[0.9], rays=12)
     >>> data.names, data.boundary[0.9].shape
-    (('x0', 'x1'), (12, 2))
+    (['x0', 'x1'], (12, 2))
     """
     pair, wanted, d = _pair(region, which), sorted(set(levels)), len(region.names)
     plane = _around(region, pair, rays or (360 if region.exact_crossings else 48))

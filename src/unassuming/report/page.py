@@ -56,7 +56,10 @@ def render(report: Report) -> str:
     main = [
         _tag("header", _tag("h1", report.title), _tag("dl", *facts, kind="facts")),
         *(warned if report.warnings else []),
-        *(_tag("section", _tag("h2", name), *content) for name, content in sections.items()),
+        *(
+            _tag("section", _tag("h2", name), *content, id=name.split()[-1].lower())
+            for name, content in sections.items()
+        ),
     ]
     css, js = (
         files("unassuming.report").joinpath(f"page.{end}").read_text() for end in ("css", "js")
