@@ -140,8 +140,13 @@ def tinted(
 
 def name_axes(ax: Axes, x: str, y: str) -> None:
     """Label both axes; a dollar sign in the name of a column is no mathematics."""
-    ax.set_xlabel(x, parse_math=False)
-    ax.set_ylabel(y, parse_math=False)
+    ax.set_xlabel(cut(x, 44), parse_math=False)
+    ax.set_ylabel(cut(y), parse_math=False)
+
+
+def cut(name: str, most: int = 24) -> str:
+    """Return a name that fits the picture."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def legend_above(

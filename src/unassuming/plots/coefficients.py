@@ -445,7 +445,7 @@ def forest(summary: Summary, which: Sequence[str] | None = None, *, ax: Axes | N
         bar = {"marker": "|", "color": canvas.BLUE, "markersize": 10, "markeredgewidth": 1.8}
         canvas.dots(ax, data.model_estimate, rows, "estimate of the model", **bar)
     canvas.dots(ax, data.estimate, rows, "estimate", color=canvas.BLACK, markersize=5)
-    ax.set_yticks(rows, data.names, parse_math=False)
+    ax.set_yticks(rows, list(map(canvas.cut, data.names)), parse_math=False)
     ax.set(xlabel="coefficient", xlim=window, ylim=(count - 0.5, -0.5))
     canvas.legend_above(ax, data.notes)
     return ax

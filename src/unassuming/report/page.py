@@ -126,7 +126,7 @@ def _picture(draw: Callable[..., Any], label: str, height: float) -> _Html:
         mpl.rcdefaults()
         mpl.rcParams.update({"svg.hashsalt": label, "svg.fonttype": "none", "font.size": 11})
         figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-        draw(ax=figure.subplots())
+        draw(ax=figure.subplots()).locator_params(axis="x", nbins=5)
         file = StringIO()
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(file, format="svg", transparent=True, metadata=nothing)
@@ -138,20 +138,16 @@ def _picture(draw: Callable[..., Any], label: str, height: float) -> _Html:
     return _tag("figure", _Html(opened + inside.strip()))
 
 
-def _panel(panel: SimpleNamespace, output: str, *, ax: Any) -> None:
+def _panel(panel: SimpleNamespace, output: str, *, ax: Any) -> Any:
     """Draw the bands over one column."""
     canvas.bands(ax, panel.x, panel.lower, panel.upper, panel.status, panel.window, "band")
     if len(panel.observed_x):
         canvas.dots(ax, panel.observed_x, panel.observed_y, "data")
     canvas.curve(ax, panel.x, panel.estimate, "estimate")
     ax.set_ylim(panel.window)
-    canvas.name_axes(ax, _cut(panel.name), _cut(output))
+    canvas.name_axes(ax, panel.name, output)
     canvas.legend_above(ax, [])
-
-
-def _cut(name: str, most: int = 40) -> str:
-    """Return a name that fits a picture."""
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+    return ax
 
 
 # --- sections -----------------------------------------------------------------------------------
