@@ -168,7 +168,6 @@ def test_models_without_a_summary_say_so_and_show_what_they_have():
     assert plain.panels == ()
     assert "unbounded" in plain.band_notes[0]
     assert any("norm_bound" in sentence for sentence in plain.band_notes)
-    assert not any("Each band" in sentence for sentence in plain.guaranteed)
     bounded = ua.report.collect(kernel, norm_bound=30, levels=[0.9])
     assert len(bounded.panels) == 1
     assert "Covers the function itself, if its norm is at most 30." in bounded.band_notes[0]

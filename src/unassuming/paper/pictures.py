@@ -19,7 +19,11 @@ _DPI, _WIDTH = 110, 205
 """Of a picture, and characters in a line of notes."""
 
 _COLOURS = "viridis_r"  # light for low levels, so that the estimate is visible on them
-_OUTLINED = {"markeredgecolor": canvas.BLACK, "markeredgewidth": 0.8, "markersize": 5}
+_OUTLINED: dict[str, Any] = {
+    "markeredgecolor": canvas.BLACK,
+    "markeredgewidth": 0.8,
+    "markersize": 5,
+}
 
 
 def draw(found: Reproduction, path: Path) -> None:
@@ -110,7 +114,8 @@ def _curves(ax: Any, panel: Panel, x: Array, estimate: Array, name: str) -> None
 def _functions(ax: Any, panel: Panel) -> None:
     """Draw the members of a region as functions."""
     _image(ax, panel)
-    x = np.linspace(*panel.rasters["models"].window[0], 600)
+    left, right = panel.rasters["models"].window[0]
+    x = np.linspace(left, right, 600)
     estimate = canvas.values(panel.region, panel.region.estimate[None, :], x[:, None])[0]
     _curves(ax, panel, x, estimate, "estimate")
     _title(ax, panel, panel.setting.panel[-1], panel.setting.name)
@@ -144,9 +149,9 @@ def _lines(ax: Any, panel: Panel) -> None:
     slacks = "symmetric slacks, w = (2, 2)"
     _outlined(ax, x, -sample.truth[0] / sample.truth[1] * x, slacks, canvas.VERMILION, "--")
     for label, colour, marker in ((1, canvas.ORANGE, "o"), (-1, canvas.BLUE, "s")):
-        points = sample.X[sample.y == label].T
+        x1, x2 = sample.X[sample.y == label].T
         name = f"class {label:+d}"
-        canvas.dots(ax, *points, name, color=colour, marker=marker, **_OUTLINED)
+        canvas.dots(ax, x1, x2, name, color=colour, marker=marker, **_OUTLINED)
     canvas.name_axes(ax, "x1", "x2")
     _title(ax, panel, "a", "model space: the lines where w1 x1 + w2 x2 = 0")
 
@@ -163,7 +168,9 @@ def _coefficients(ax: Any, panel: Panel) -> None:
         for number, outline in enumerate(outlines.values()):
             closed = np.vstack([outline, outline[:1]]).T
             _outlined(ax, *closed, "_" if number else name, colour, style, width=1.0)
-    canvas.dots(ax, *data.estimate[:, None], "estimate", color=canvas.BLACK, markersize=5)
+    canvas.dots(
+        ax, data.estimate[:1], data.estimate[1:], "estimate", color=canvas.BLACK, markersize=5
+    )
     arrow = {"arrowstyle": "->", "color": canvas.VERMILION}
     box = {"facecolor": "white", "edgecolor": "none"}
     where: dict[str, Any] = {"xy": (0.98, 0.98), "xytext": (0.8, 0.84), "ha": "center"}

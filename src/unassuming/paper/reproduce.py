@@ -126,9 +126,8 @@ def boundedness(region: Region) -> dict[float, str]:
     """
     if region.shape.star_convex:
         return {p: "yes" if found else "no" for p, found in region.bounded(LEVELS).items()}
-    objective = region.objective
-    spectrum = np.linalg.eigh(objective.design.matrix)[1].T
-    lines = np.vstack([spectrum, objective.coefficients(np.eye(region.n))])
+    spectrum = np.linalg.eigh(region.problem.design("boundedness").matrix)[1].T
+    lines = np.vstack([spectrum, region.objective.coefficients(np.eye(region.n))])
     return {
         p: "no" if any(np.isinf(span).any() for span in spans) else "not known"
         for p, spans in region.crossings(lines, level=LEVELS).items()

@@ -354,10 +354,15 @@ def classification(
         handles.append(Line2D([], [], color=canvas.BLACK, linewidth=1.6, label="decision boundary"))
     looks = ((-1, "o", canvas.BLUE), (1, "s", canvas.VERMILION))
     for name, (sign, marker, colour) in zip(data.classes, looks, strict=True):
-        points = data.observed_x[data.observed_y == sign].T
+        x1, x2 = data.observed_x[data.observed_y == sign].T
         label = f"class {name:g}" if isinstance(name, float) else f"class {name}"
-        look = {"marker": marker, "color": colour, "markeredgecolor": "white", "markersize": 5}
-        canvas.dots(ax, *points, label, **look)
+        look: dict[str, Any] = {
+            "marker": marker,
+            "color": colour,
+            "markeredgecolor": "white",
+            "markersize": 5,
+        }
+        canvas.dots(ax, x1, x2, label, **look)
         handles.append(ax.lines[-1])
     canvas.name_axes(ax, *canvas.names(region.inputs, 2))
     ax.set(xlim=data.x1[[0, -1]], ylim=data.x2[[0, -1]])

@@ -93,7 +93,8 @@ def dots(ax: Axes, x: Any, y: Any, label: str, **look: Any) -> None:
 
 def closed(ax: Axes, points: Array, style: str, colour: str, label: str) -> None:
     """Draw a closed line through points (K, 2)."""
-    curve(ax, *points[[*range(len(points)), 0]].T, label, colour, style, linewidth=1)
+    x, y = points[[*range(len(points)), 0]].T
+    curve(ax, x, y, label, colour, style, linewidth=1)
 
 
 def bands(
@@ -118,7 +119,7 @@ def bands(
         ax.fill_between(x, *ends, label=label, **look)
 
 
-def spans(ax: Axes, rows: Array, ends: Array, window: tuple[float, float], label: str) -> None:
+def spans(ax: Axes, rows: IntArray, ends: Array, window: tuple[float, float], label: str) -> None:
     """Draw intervals (N, 2) in rows (N,), with an arrow at each end that is infinite."""
     ax.hlines(rows, *np.clip(ends.T, *window), color=BLUE, linewidth=2, label=label)
     for infinite, mark, edge in zip(np.isinf(ends).T, "<>", window, strict=True):
@@ -286,13 +287,8 @@ def observed(region: Region, count: int) -> tuple[Array, Array]:
 
 def values(region: Region, coefficients: Array, X: Any) -> Array:
     """Return the functions with these coefficients (M, d) at the inputs, (M, N)."""
-    objective = region.objective
-    if objective.design is None:
-        raise TypeError(
-            "the region cannot be drawn over inputs: expected a model with features or a kernel, "
-            f"given {objective}. Draw its coefficients."
-        )
-    return objective.response(coefficients @ objective.design.rows(region.problem.transform(X)).T)
+    design = region.problem.design("a picture over the inputs")
+    return region.objective.response(coefficients @ design.rows(region.problem.transform(X)).T)
 
 
 def classes(region: Region) -> Any:

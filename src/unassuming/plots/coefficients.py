@@ -91,7 +91,7 @@ def coefficients_data(
         for p, found in region.crossings(directions, level=wanted).items():
             beyond[p] |= [(s[:, 1] > end).any() for s, end in zip(found, reach[p], strict=True)]
     ends = {p: np.where(np.isfinite(t), t, np.nan) for p, t in reach.items()}
-    normals, supports = _AXES[:0], {}
+    normals, supports = _AXES[:0], dict[float, Array]()
     joint = method in (None, "joint")
     if d > 2 or not joint:
         normals, supports = _project(region, pair, wanted, method, intervals)
@@ -133,7 +133,7 @@ def _columns(region: Region, which: Any) -> Array:
     return np.asarray((objective.fitted(at + np.eye(at.size)[which]) - objective.fitted(at)).T)
 
 
-def _even(columns: Array, angles: Array) -> tuple[Array, Array]:
+def _even(columns: Any, angles: Array) -> tuple[Array, Array]:
     """Return two-vectors v with ‖columns v‖ = 1 at these angles, and the map to a circle."""
     _, size, turn = np.linalg.svd(columns, full_matrices=False)
     into = np.maximum(size, 1e-6 * size[0])[:, None] * turn
@@ -268,10 +268,12 @@ def coefficients(
     for number, outline in enumerate(data.ellipses.values() if data.joint else ()):
         label = "_" if number else "outer ellipses"
         canvas.closed(ax, outline, "--", canvas.VERMILION, label)
-    canvas.dots(ax, *data.estimate[:, None], "estimate", color=canvas.BLACK, markersize=5)
+    canvas.dots(
+        ax, data.estimate[:1], data.estimate[1:], "estimate", color=canvas.BLACK, markersize=5
+    )
     star = {"marker": "*", "color": canvas.VERMILION, "markeredgecolor": "white"}
     for point in marked:
-        canvas.dots(ax, *point[:, None], "truth", markersize=11, **star)
+        canvas.dots(ax, point[:1], point[1:], "truth", markersize=11, **star)
     canvas.name_axes(ax, *data.names)
     ax.set(xlim=window[0], ylim=window[1])
     canvas.legend_above(ax, [*canvas.caveats(region), *_words(region, data)])

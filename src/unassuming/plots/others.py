@@ -253,7 +253,7 @@ def diagnosis_data(diagnosis: Diagnosis, against: str | None = None) -> SimpleNa
     ('x0', (50,))
     """
     canvas.require("diagnosis", diagnosis, Diagnosis, "region.diagnose()")
-    columns = {None: diagnosis.fitted, "row": diagnosis.rows, **diagnosis.inputs}
+    columns: dict[Any, Any] = {None: diagnosis.fitted, "row": diagnosis.rows, **diagnosis.inputs}
     try:
         x = np.asarray(columns[against], dtype=np.float64)
     except (KeyError, TypeError, ValueError) as error:

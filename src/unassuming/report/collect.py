@@ -22,7 +22,7 @@ from unassuming._typing import Array
 from unassuming._version import __version__
 from unassuming._words import shown
 from unassuming.noise import Exchangeable, Spherical, Symmetric, SymmetricExchangeable
-from unassuming.plots.canvas import covers, limits, note, percent
+from unassuming.plots.canvas import covers, limits, note
 from unassuming.regions import Diagnosis, LackOfFit, Language, Region, Status, Summary, columns_of
 
 T = TypeVar("T")
@@ -58,9 +58,9 @@ _ADVICE = {
 }
 """What to do about a check that fails, in Python and on the command line."""
 
-_NOT_GUARANTEED = (
-    "The guarantee is void if an assumption above is false. The checks of the residuals cannot "
-    "prove that the assumptions are true.",
+_VOID = (
+    "The guarantee is void if an assumption above is false, which the checks of the residuals "
+    "cannot rule out.",
     "The guarantee is void if the model, its penalty or the columns were chosen after looking at "
     "the target in these rows.",
 )
@@ -107,7 +107,9 @@ class Report:
     lack_of_fit : LackOfFit or None
     unavailable : tuple of str
         Why a check could not be made.
-    guaranteed, not_guaranteed : tuples of str
+    guaranteed : str
+        What the region covers; empty if that is not known.
+    not_guaranteed : tuple of str
     code, versions : str
         What makes the same report again.
 
@@ -131,7 +133,7 @@ class Report:
     diagnosis: Diagnosis | None
     lack_of_fit: LackOfFit | None
     unavailable: tuple[str, ...]
-    guaranteed: tuple[str, ...]
+    guaranteed: str
     not_guaranteed: tuple[str, ...]
     code: str
     versions: str
@@ -212,6 +214,8 @@ def collect(
     outputs = y if classes is None else np.where(y > 0, str(classes[1]), str(classes[0]))
     given = {"target": target, "title": title, "levels": levels, "norm_bound": norm_bound}
     packages = ("numpy", "scipy", "scikit-learn")
+    bound = f"The norm bound of {norm_bound} is assumed, not estimated from the data."
+    assumed = () if norm_bound is None else (bound,)
     return Report(
         title=f"A model of {target}" if title is None else title,
         target=target,
@@ -226,8 +230,8 @@ def collect(
         diagnosis=diagnosis,
         lack_of_fit=fit,
         unavailable=tuple(refused),
-        guaranteed=tuple(_guaranteed(region, diagnosis, summary, panels)),
-        not_guaranteed=tuple(_not_guaranteed(region, summary, norm_bound)),
+        guaranteed="" if region.caveat or diagnosis is None else diagnosis.covers,
+        not_guaranteed=(*_VOID, *assumed, _CAUSAL[bool(region.objective.endogenous)]),
         code=_code(region, given) if code is None else code,
         versions=", ".join(
             [f"unassuming {__version__}", *(f"{name} {version(name)}" for name in packages)]
@@ -272,7 +276,7 @@ def _column(name: str, values: Any) -> tuple[str, ...]:
         common = sorted(counted, key=lambda text: (-counted[text], text))[:_COMMON]
         return name, ", ".join(common), "", "", f"{len(counted):,}"
     finite = numbers[np.isfinite(numbers)]
-    some = np.quantile(finite, [0, 0.5, 1]) if finite.size else []
+    some = np.quantile(finite, [0, 0.5, 1]) if finite.size else np.full(3, np.nan)
     return name, *(f"{x:.4g}" for x in some), f"{len(np.unique(finite)):,}"
 
 
@@ -394,44 +398,6 @@ def warnings_of(
                 f"p-value {one.pvalue:.3g}. {one.question} {advice}".strip()
             )
     return tuple(said)
-
-
-def _guaranteed(
-    region: Region,
-    diagnosis: Diagnosis | None,
-    summary: Summary | None,
-    panels: Sequence[SimpleNamespace],
-) -> Iterator[str]:
-    """Say what holds under the assumptions."""
-    if region.caveat or diagnosis is None:
-        return
-    yield f"The region covers {diagnosis.covers}."
-    if summary is not None and np.isfinite(summary.upper - summary.lower).any():
-        yield (
-            "Each finite interval of a coefficient covers the true one with probability at least "
-            f"{percent(summary.requested_level)}, for this number of rows."
-        )
-    if panels:
-        levels = ", ".join(map(percent, panels[0].lower))
-        yield (
-            "Each band holds at all inputs shown at once, with probability at least its level "
-            f"({levels})."
-        )
-
-
-def _not_guaranteed(
-    region: Region, summary: Summary | None, norm_bound: float | None
-) -> Iterator[str]:
-    """Say what does not hold."""
-    yield from _NOT_GUARANTEED
-    if summary is not None and len(summary) > 1:
-        yield (
-            "The intervals of the coefficients hold one at a time. The probability that all of "
-            "them hold at once is lower."
-        )
-    if norm_bound is not None:
-        yield f"The norm bound of {norm_bound:g} is assumed, not estimated from the data."
-    yield _CAUSAL[bool(region.objective.endogenous)]
 
 
 def _code(region: Region, given: Mapping[str, Any]) -> str:

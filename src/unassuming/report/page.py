@@ -252,9 +252,10 @@ def _lack_of_fit(check: LackOfFit) -> Iterator[_Html]:
 
 def _guarantees(report: Report) -> Iterator[_Html]:
     """Yield what holds, and what does not."""
-    yield _tag("p", "If the assumptions hold:" if report.guaranteed else "Nothing is guaranteed.")
-    yield _list(report.guaranteed)
-    yield _tag("p", "Not guaranteed:")
+    covered = "Nothing is guaranteed."
+    if report.guaranteed:
+        covered = f"If the assumptions hold, the region covers {report.guaranteed}."
+    yield _tag("p", covered)
     yield _list(report.not_guaranteed)
 
 
