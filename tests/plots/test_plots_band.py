@@ -6,8 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
@@ -157,22 +155,6 @@ def test_what_cannot_be_drawn_is_refused(spline):
         ua.plots.band_data(spline, levels=[])
     with pytest.raises(ValueError, match="the region is not that of a classifier"):
         ua.plots.classification_data(spline)
-
-
-def test_a_gaussian_process_is_drawn_without_the_noise_of_new_outputs(kernel, ax):
-    process = GaussianProcessRegressor(RBF() + WhiteKernel(), normalize_y=True).fit(FRAME, Y)
-    data = ua.plots.band_data(kernel, FRAME, [0.9], norm_bound=30, compare=process)
-    centre, _, upper = data.process
-    mean, deviation = process.predict(FRAME, return_std=True)
-    np.testing.assert_allclose(centre, mean)
-    noise = process.kernel_.k2.noise_level * Y.var()
-    half = 1.6448536 * np.sqrt(deviation**2 - noise)
-    np.testing.assert_allclose(upper - centre, half, rtol=1e-5)
-    ua.plots.band(kernel, levels=[0.9], norm_bound=30, compare=process, ax=ax)
-    assert "holds at each input, if prior and noise are Gaussian" in legend(ax)[0]
-    for other in (LinearRegression(), GaussianProcessRegressor()):
-        with pytest.raises(TypeError, match="compare is not a fitted Gaussian process"):
-            ua.plots.band_data(kernel, levels=[0.9], norm_bound=30, compare=other)
 
 
 # --- classification -----------------------------------------------------------------------------

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.ndimage import zoom
-from scipy.special import ndtri
-from sklearn.pipeline import Pipeline, make_pipeline
 
-from unassuming._typing import Array
 from unassuming.noise import Labels
 from unassuming.plots import canvas
 from unassuming.regions import Band, Region, Status
@@ -22,10 +19,6 @@ if TYPE_CHECKING:
 _FINER, _FAR = 8, 2.0
 """Points of a picture for each one with bounds; bounds of E[y|x], in [-1, 1], are cut here."""
 
-_PROCESS = (
-    "The interval of the Gaussian process holds at each input, if prior and noise are Gaussian."
-)
-
 
 def band_data(
     region: Region,
@@ -35,7 +28,6 @@ def band_data(
     pointwise: Sequence[float] = (),
     inner: int = 0,
     rows: tuple[Any, Any] | None = None,
-    compare: Any = None,
     bands: Mapping[float, Band] | None = None,
     method: str = "auto",
     **options: Any,
@@ -44,7 +36,7 @@ def band_data(
 
     Parameters
     ----------
-    region, X, levels, pointwise, inner, rows, compare, bands, method, options
+    region, X, levels, pointwise, inner, rows, bands, method, options
         As for `band`.
 
     Returns
@@ -54,8 +46,7 @@ def band_data(
         bounds ``lower`` and ``upper`` (infinite where no finite bound is true or certified) and
         ``status``, and the same of pointwise bands with the prefix ``pointwise_``; ``inner_x``
         with the values ``inner_lower`` and ``inner_upper`` that members attain there; the
-        ``target``; the rows ``observed_x``, ``observed_y``; mean, lower and upper bounds of the
-        ``process`` at the highest level, if there is one; ``notes`` in words.
+        ``target``; the rows ``observed_x``, ``observed_y``; ``notes`` in words.
 
     Examples
     --------
@@ -84,16 +75,14 @@ def band_data(
     attained: Mapping[float, Band] = {}
     if len(few) and asked[True]:
         at = canvas.like(inputs, x[few, None])
-        attained = region.band(at, asked[True], inner=True, method=method, **options)
+        at_few = region.band(at, asked[True], inner=True, method=method, **options)
+        attained = {p: b for p, b in at_few.items() if b.inner_lower is not None}
     seen, y = canvas.observed(region, 1)
     named = inputs if X is not None and not len(y) else region.inputs
     if rows is not None:
         seen, y, named = canvas.features(rows[0], 1), np.asarray(rows[1], float), rows[0]
     alone, together = found[False], found[True]
     first = next(iter((together or alone).values()))
-    process: tuple[Array, ...] = ()
-    if compare is not None:
-        process = _process(compare, canvas.like(inputs, x[order, None]), max([*alone, *together]))
     return SimpleNamespace(
         x=x[order],
         estimate=first.estimate[order],
@@ -110,8 +99,7 @@ def band_data(
         name=canvas.names(named, 1)[0],
         observed_x=seen[:, 0],
         observed_y=y,
-        process=process,
-        notes=_notes(region, together, alone, first) + [_PROCESS] * bool(process),
+        notes=_notes(region, together, alone, first),
     )
 
 
@@ -123,26 +111,8 @@ def _notes(
     some = any(b.status is not Status.EMPTY for b in [*together.values(), *alone.values()])
     if some and not said:
         said = [canvas.covers(region, one.target, one.norm_bound, one.model_error)]
-    said += canvas.sentences({p: b.status for p, b in together.items()}, one.norm_bound)
-    apart = canvas.sentences({p: b.status for p, b in alone.items()}, one.norm_bound)
-    return said + [f"Pointwise, {sentence}" for sentence in apart]
-
-
-def _process(process: Any, X: Any, level: float) -> tuple[Array, ...]:
-    """Return mean and bounds of the function, without the noise of new outputs."""
-    pipeline = process if isinstance(process, Pipeline) else make_pipeline(process)
-    last = pipeline[-1]
-    if not hasattr(last, "kernel_"):
-        raise TypeError(
-            "compare is not a fitted Gaussian process: expected a GaussianProcessRegressor after "
-            f"fit, given {type(last).__name__}. Leave it out for other models."
-        )
-    mean, deviation = pipeline.predict(X, return_std=True)
-    Z = np.asarray(pipeline[:-1].transform(X) if len(pipeline) > 1 else X, dtype=np.float64)
-    noise = last.kernel_.diag(Z) - np.diagonal(last.kernel_(Z, Z))  # two arguments: no noise
-    spread = np.sqrt(np.maximum(deviation**2 - noise * np.square(last._y_train_std), 0.0))
-    half = ndtri((1 + level) / 2) * spread
-    return mean, mean - half, mean + half
+    said += canvas.sentences(together)
+    return said + [f"Pointwise, {sentence}" for sentence in canvas.sentences(alone)]
 
 
 def band(
@@ -179,8 +149,6 @@ def band(
     rows : pair (X, y), optional
         Observations to draw; by default those of the region. A region from a stream has none, and
         needs ``X``.
-    compare : fitted GaussianProcessRegressor, optional
-        Also draw its mean and its interval of the function at the highest level.
     bands : dict of Band, optional
         Results of ``region.band`` at these inputs, by level, to be drawn as they are.
     norm_bound, model_error, noise_scale, target, method : optional
@@ -201,7 +169,7 @@ def band(
     """
     ax = canvas.new_axes(ax)
     data = band_data(region, X, levels, **options)
-    core = [data.observed_y, data.estimate, *data.process]
+    core = [data.observed_y, data.estimate]
     if truth is not None:
         inputs, _, order = canvas.horizontal(region, X)
         true = np.asarray(truth(inputs))[order]
@@ -221,9 +189,6 @@ def band(
         canvas.dots(ax, data.observed_x, data.observed_y, label)
     if truth is not None:
         canvas.curve(ax, data.x, true, "truth", canvas.VERMILION, "--", linewidth=1.8)
-    labels = ("process, mean", "process, interval", "_")
-    for one, label, style in zip(data.process, labels, ("-.", ":", ":"), strict=False):
-        canvas.curve(ax, data.x, one, label, canvas.GREEN, style)
     canvas.curve(ax, data.x, data.estimate, "estimate")
     ax.set_ylim(window)
     ax.margins(x=0.01)
@@ -254,8 +219,8 @@ def classification_data(
     SimpleNamespace
         The grid ``x1``, ``x2`` (K,) and the ``estimate`` (K, K), row k at x2[k]; by level the outer
         bounds ``lower`` and ``upper`` of E[y|x], whether the label is ``undecided``, and
-        ``status``; the labels ``classes``; the rows ``observed_x``, and ``observed_y``, which is
-        1.0 for the second class and -1.0 for the first.
+        ``status``; ``notes`` in words; the labels ``classes``; the rows ``observed_x``, and
+        ``observed_y``, which is 1.0 for the second class and -1.0 for the first.
 
     Examples
     --------
@@ -288,6 +253,7 @@ def classification_data(
         # Both labels remain possible; an empty region does not decide any.
         undecided={p: (lower[p] > 0) == (upper[p] < 0) for p in bands},
         status={p: one.status for p, one in bands.items()},
+        notes=[*canvas.caveats(region), *canvas.sentences(bands)],
         classes=canvas.classes(region),
         observed_x=X,
         observed_y=y,
@@ -366,9 +332,8 @@ def classification(
         handles.append(ax.lines[-1])
     canvas.name_axes(ax, *canvas.names(region.inputs, 2))
     ax.set(xlim=data.x1[[0, -1]], ylim=data.x2[[0, -1]])
-    notes = [*canvas.caveats(region), *canvas.sentences(data.status)]
     known = [p for p in inhabited if data.status[p] is not Status.TRIVIAL]
     if full := [p for p in known if data.undecided[p].all()]:
-        notes.append(canvas.note(full, "the label is undecided at every input shown"))
-    canvas.legend_above(ax, notes, 2, handles)
+        data.notes.append(canvas.note(full, "the label is undecided at every input shown"))
+    canvas.legend_above(ax, data.notes, 2, handles)
     return ax

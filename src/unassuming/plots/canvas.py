@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.regions import Region, Status
+from unassuming.regions import Bounds, Region, Status
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -202,13 +202,13 @@ def short(level: float, status: Status, regular: str = "") -> str:
     return f"{percent(level)}: {status.name.lower().replace('_', ' ')}"
 
 
-def sentences(statuses: Mapping[float, Status], norm_bound: float | None = None) -> list[str]:
-    """Return one sentence for each status with infinite bounds, with its levels."""
-    kinds = dict.fromkeys(status for status in statuses.values() if status not in _FINITE)
-    return [
-        note([p for p, status in statuses.items() if status is kind], kind.given(norm_bound))
-        for kind in kinds
-    ]
+def sentences(answers: Mapping[float, Bounds]) -> list[str]:
+    """Return one sentence for each kind of answer with infinite bounds, with its levels."""
+    said: dict[str, list[float]] = {}
+    for level, one in answers.items():
+        if one.status not in _FINITE:
+            said.setdefault(one.description, []).append(level)
+    return [note(levels, sentence) for sentence, levels in said.items()]
 
 
 def covers(region: Region, target: str, norm_bound: float | None, model_error: float | None) -> str:
