@@ -96,18 +96,6 @@ def test_the_picture_of_functions_is_that_of_the_members():
     np.testing.assert_array_equal(raster.lowest(), expected)
 
 
-def test_lines_are_those_of_the_members():
-    panel = reproduce(1, members=60, repetitions=1).panels[0]
-    raster = panel.rasters["models"]
-    a, ranks, _ = members_of(panel.region, 60)
-    lowest, x, y = raster.lowest(), raster.centres(0), raster.centres(1)
-    for row, column in list(zip(*np.nonzero(lowest), strict=True))[::97]:
-        at = np.array([x[column], y[row]])
-        near = np.abs(a @ at) / np.abs(a).max(axis=1) <= 0.5 * (x[1] - x[0]) * (1 + 1e-9)
-        assert lowest[row, column] == ranks[near].min()
-    assert 0 < (panel.rasters["coefficients"].lowest() > 0).sum() <= 60
-
-
 def test_what_cannot_be_reproduced_is_refused():
     for arguments in ((7,), (1, 0), (1, 10, 0)):
         with pytest.raises(ValueError, match="expected a figure from 1 to 6"):

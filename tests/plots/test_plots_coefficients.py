@@ -148,23 +148,8 @@ def test_the_polygon_holds_every_member_and_the_slice(region):
     assert (points @ normals.T <= supports + 1e-9).all()
     corners = polygon(normals, supports, np.array([[-100.0, 100.0], [-100.0, 100.0]]))
     assert len(corners) > 20
+    assert polygon(normals, np.full(len(normals), np.nan), np.eye(2)).shape == (0, 2)
     assert (corners @ normals.T <= supports + 1e-9).all()
-
-
-def test_an_unbounded_side_leaves_the_window_and_an_empty_region_has_no_corner():
-    axes = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    window = np.array([[-9.0, 9.0], [-9.0, 9.0]])
-    corners = polygon(axes, np.array([1.0, 2.0, np.inf, 0.0]), window)
-    assert sorted(map(tuple, corners)) == [(-2.0, 0.0), (-2.0, 9.0), (1.0, 0.0), (1.0, 9.0)]
-    assert polygon(axes, np.full(4, np.nan), window).shape == (0, 2)
-
-
-def test_given_intervals_are_drawn_as_they_are(region):
-    found = region.interval(level=0.9, simultaneous=True, method="joint")
-    wider = replace(found, lower=found.lower - 1, upper=found.upper + 2)
-    data = ua.plots.coefficients_data(region, PAIR, [0.9], rays=8, intervals={0.9: wider})
-    expected = np.column_stack([wider.lower, wider.upper])[[1, 3]]
-    np.testing.assert_array_equal(data.box[0.9], expected)
 
 
 # --- all coefficients ---------------------------------------------------------------------------

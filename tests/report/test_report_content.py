@@ -14,7 +14,6 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
     LinearRegression,
     LogisticRegression,
-    QuantileRegressor,
     RidgeClassifier,
 )
 from sklearn.pipeline import make_pipeline
@@ -188,14 +187,6 @@ def test_classifiers(model):
     assert ("Labels", "+1 is yes, -1 is no") in content.facts
     assert bool(content.panels) == isinstance(model, RidgeClassifier)
     assert ua.report.render(content).count("<svg") == len(content.panels)
-
-
-def test_bands_of_a_quantile_cover_the_quantile():
-    X, y, _ = ua.datasets.sine(n=25, random_state=0)
-    model = QuantileRegressor(quantile=0.7, alpha=0)
-    found = ua.confidence_region(model, X, y, random_state=0, m=100)
-    said = ua.report.collect(found, levels=[0.5]).band_notes[0]
-    assert "Covers the 0.7-quantile of y given x, if it lies in the span of the features." in said
 
 
 def test_text_columns_keep_the_values_of_one_row():
