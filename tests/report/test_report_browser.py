@@ -42,7 +42,7 @@ click(1); const down = row(1);
 click(0); return [up, down, row(0), all("#coefficients th[aria-sort]").length];"""
 LOADED = """
 return [all("figure svg").length, all("i, b").length, page.defaultView.complaints,
-  page.defaultView.performance.getEntriesByType("resource").length];"""
+  all("[src], link, iframe, [href]:not([href^='#'])").length];"""
 LISTEN = "<script>var complaints = []; onerror = (words) => { complaints.push(words); };</script>"
 
 
