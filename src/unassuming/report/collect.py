@@ -86,32 +86,24 @@ class Report:
 
     Attributes
     ----------
-    title, target : str
+    title, target, code, versions : str
     classifier : bool
         Whether the outputs are labels.
     facts : tuple of pairs
         Model, rows, coefficients, noise, seed, as a heading and a value.
     warnings : tuple of str
-        What a reader must not miss.
     columns : tuple of tuples of str
         Each column, the target first: name, smallest, median, largest value or frequent ones, and
         the number of distinct values.
-    summary : Summary or None
-    notes : tuple of str
-        Sentences about the summary, or why there is none.
+    summary, diagnosis, lack_of_fit : Summary, Diagnosis, LackOfFit, or None
     panels : tuple of SimpleNamespace
         For each picture of bands its column ``name``, ``x``, ``estimate``, by level ``lower``,
-        ``upper`` and ``status``, and the rows ``observed_x``, ``observed_y``.
-    band_notes : tuple of str
-    diagnosis : Diagnosis or None
-    lack_of_fit : LackOfFit or None
-    unavailable : tuple of str
-        Why a check could not be made.
+        ``upper`` and ``status``, the rows ``observed_x``, ``observed_y`` and the ``window``.
+    notes, band_notes, unavailable : tuples of str
+        About the summary and the bands; why a check could not be made.
     guaranteed : str
         What the region covers; empty if that is not known.
     not_guaranteed : tuple of str
-    code, versions : str
-        What makes the same report again.
 
     Examples
     --------
@@ -212,10 +204,9 @@ def collect(
     diagnosis, fit = ask(region.diagnose), ask(region.lack_of_fit)
     classes, y = region.problem.classes, region.objective.y
     outputs = y if classes is None else np.where(y > 0, str(classes[1]), str(classes[0]))
-    given = {"target": target, "title": title, "levels": levels, "norm_bound": norm_bound}
-    packages = ("numpy", "scipy", "scikit-learn")
+    again = _code(region, target=target, title=title, levels=levels, norm_bound=norm_bound)
     bound = f"The norm bound of {norm_bound} is assumed, not estimated from the data."
-    assumed = () if norm_bound is None else (bound,)
+    open_questions = [*_VOID, *[bound] * (norm_bound is not None)]
     return Report(
         title=f"A model of {target}" if title is None else title,
         target=target,
@@ -231,11 +222,10 @@ def collect(
         lack_of_fit=fit,
         unavailable=tuple(refused),
         guaranteed="" if region.caveat or diagnosis is None else diagnosis.covers,
-        not_guaranteed=(*_VOID, *assumed, _CAUSAL[bool(region.objective.endogenous)]),
-        code=_code(region, given) if code is None else code,
-        versions=", ".join(
-            [f"unassuming {__version__}", *(f"{name} {version(name)}" for name in packages)]
-        ),
+        not_guaranteed=(*open_questions, _CAUSAL[bool(region.objective.endogenous)]),
+        code=again if code is None else code,
+        versions=f"unassuming {__version__}, "
+        + ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn")),
     )
 
 
@@ -313,7 +303,7 @@ def _panels(region: Region, inputs: Inputs) -> tuple[Any, list[SimpleNamespace]]
     every = [middle] * (size * len(panels))
     if hasattr(region.inputs, "columns"):
         frame = nw.from_native(region.inputs, eager_only=True)[every]
-        columns = {str(name): frame[name].to_numpy() for name in frame.columns}
+        columns = {str(one.name): one.to_numpy() for one in frame.iter_columns()}
     else:
         table = np.asarray(region.inputs)[every]
         columns = dict(zip(inputs, table.T, strict=True))
@@ -400,15 +390,13 @@ def warnings_of(
     return tuple(said)
 
 
-def _code(region: Region, given: Mapping[str, Any]) -> str:
+def _code(region: Region, **given: Any) -> str:
     """Return Python that makes the report again; X and y are the reader's."""
-    m = '"all"' if region.enumerated else str(region.m)
-    ties = "" if region.ties == "random" else f", ties={region.ties!r}"
+    m = '"all"' if region.enumerated else region.m
     asked = [f"{name}={value!r}" for name, value in given.items() if value is not None]
     return (
         f"import unassuming as ua\n\n# model: {shown(region.estimator)}\n"
-        f"# noise: {shown(region.noise)}\n"
-        f"region = ua.confidence_region(model, X, y, noise=noise, m={m}, "
-        f"random_state={region.seed}{ties})\n"
+        f"# noise: {shown(region.noise)}\nregion = ua.confidence_region(model, X, y, noise=noise, "
+        f"m={m}, ties={region.ties!r}, random_state={region.seed})\n"
         f'region.report("report.html", {", ".join(asked)})'
     )
