@@ -14,7 +14,6 @@ from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Any, TypeVar, final
 
-import narwhals as nw
 import numpy as np
 
 from unassuming._errors import NotAvailable
@@ -30,10 +29,15 @@ Inputs = Mapping[str, Array]
 
 _USUAL = (0.95, 0.8, 0.5)
 _MOST_PANELS, _POINTS, _COMMON = 6, 1500, 3
-_SMALL = 0.05
-"""A test of the residuals whose p-value times the number of such tests is at most this warns."""
+_SMALL, _MOST_OF_QUANTILES = 0.05, 4
+"""A test of the residuals whose p-value times the number of such tests is at most this warns;
+coefficients for which regression quantiles have bounds."""
 
 _ADVICE = {
+    "symmetry of many columns": (
+        "If the errors have one distribution in all rows, use noise='exchangeable'.",
+        "If the errors have one distribution in all rows, use --noise exchangeable.",
+    ),
     "symmetry": (
         "Use a regression quantile such as the median, QuantileRegressor(alpha=0), or, if the "
         "errors have one distribution in all rows, noise='exchangeable'.",
@@ -300,20 +304,19 @@ def _panels(region: Region, inputs: Inputs) -> tuple[Any, list[SimpleNamespace]]
         x = np.linspace(numeric[name].min(), numeric[name].max(), size)
         seen = numeric[name] if len(inputs) == 1 else np.empty(0)
         panels.append(SimpleNamespace(name=name, x=x, observed_x=seen))
-    every = [middle] * (size * len(panels))
-    if hasattr(region.inputs, "columns"):
-        frame = nw.from_native(region.inputs, eager_only=True)[every]
-        columns = {str(one.name): one.to_numpy() for one in frame.iter_columns()}
-    else:
-        table = np.asarray(region.inputs)[every]
-        columns = dict(zip(inputs, table.T, strict=True))
+    X, names = region.inputs, getattr(region.inputs, "columns", None)
+    given = np.asarray(X).T if names is None else [np.asarray(X[name]) for name in names]
+    columns = {
+        name: np.repeat(c[[middle]], size * len(panels))
+        for name, c in zip(inputs, given, strict=True)
+    }
     for k, panel in enumerate(panels):
-        values = np.asarray(columns[panel.name], dtype=np.float64).copy()
+        values = columns[panel.name].astype(np.float64)
         values[k * size : (k + 1) * size] = panel.x
         columns[panel.name] = values
-    if hasattr(region.inputs, "columns"):
-        return nw.from_dict(columns, backend=frame.implementation).to_native(), panels
-    return np.column_stack(list(columns.values())), panels
+    if names is None:
+        return np.column_stack(list(columns.values())), panels
+    return type(X)(dict(zip(names, columns.values(), strict=True))), panels
 
 
 def _fill(panels: list[SimpleNamespace], bands: Mapping[float, Any], y: Array) -> None:
@@ -352,9 +355,11 @@ def _about(region: Region, bands: Mapping[float, Any], language: Language) -> It
             f"{what} A band is not a prediction interval: it covers the function, not new outputs."
         )
     levels: dict[str, list[float]] = {}
+    first: dict[Status, str] = {}
     for level, band in bands.items():
-        said = "" if _finite(band) else f"{band.description}. "
-        text = f"{said}{band.explanation.text(language)}".strip()
+        text = band.explanation.text(language)
+        if not _finite(band):  # explanations differ in numbers only
+            text = first.setdefault(band.status, f"{band.description}. {text}".strip())
         if text:
             levels.setdefault(text, []).append(level)
     for text, which in levels.items():
@@ -378,11 +383,11 @@ def warnings_of(
     tests = () if diagnosis is None else diagnosis.indications
     assumed = [one for one in tests if one.assumed and not one.unavailable]
     advisable = (Symmetric, Exchangeable, SymmetricExchangeable, Spherical)
+    many = len(region.names) > _MOST_OF_QUANTILES
     for one in assumed:
         if len(assumed) * one.pvalue <= _SMALL:
-            advice = (
-                _in(language, *_ADVICE[one.name]) if isinstance(region.noise, advisable) else ""
-            )
+            key = "symmetry of many columns" if many and one.name == "symmetry" else one.name
+            advice = _in(language, *_ADVICE[key]) if isinstance(region.noise, advisable) else ""
             said.append(
                 f"The residuals are evidence against an assumption on the noise: {one.name}, "
                 f"p-value {one.pvalue:.3g}. {one.question} {advice}".strip()
