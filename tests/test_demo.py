@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from scipy.stats import binom
 
-from unassuming.cli._app import app
+from console import run
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]
@@ -18,135 +18,72 @@ PICTURE = "unassuming-demo.png"
 HEAD = "region candidate rank p-value in 50% in 90% in 95%"
 
 
-def run_demo(python, directory):
-    """Run the demo in that directory."""
-    environment = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
-    environment["PYTHONPATH"] = str(ROOT / "src")
-    return subprocess.run(
-        [*python, "-m", "unassuming", "demo"],
-        cwd=directory,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.fixture(scope="module")
 def demo(python, tmp_path_factory):
+    """What is printed, and the directory."""
     directory = tmp_path_factory.mktemp("demo")
-    ran = run_demo(python, directory)
-    assert ran.returncode == 0, ran.stderr
-    return ran, directory
+    environment = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
+    environment["PYTHONPATH"] = str(ROOT / "src")
+    command = [*python, "-m", "unassuming", "demo"]
+    ran = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout, directory
 
 
-def verdicts(text):
-    """The table of verdicts: (region, candidate) to rank, p-value, yes or no three times."""
-    lines = [re.sub(r" +", " ", line) for line in text.splitlines()]
+def test_candidates_are_tested_and_membership_follows_from_the_rank(demo):
+    lines = [re.sub(r" +", " ", line) for line in demo[0].splitlines()]
     rows = lines[lines.index(HEAD) + 1 :]
-    rows = rows[: rows.index("")]
     pattern = r"(spline ridge|kernel ridge) (.+) (\d+) ([\d.]+|-) (yes|no) (yes|no) (yes|no)"
-    return {(found[1], found[2]): found.groups()[2:] for found in map_match(pattern, rows)}
-
-
-def map_match(pattern, rows):
-    found = [re.fullmatch(pattern, row) for row in rows]
-    assert all(found), rows
-    return found
-
-
-def test_it_tests_four_candidates_against_two_regions(demo):
-    table = verdicts(demo[0].stdout)
-    candidates = {"the truth", "0.2 too late", "10 % too small", "the estimate"}
-    assert set(table) == {(r, c) for r in ("spline ridge", "kernel ridge") for c in candidates}
-
-
-def test_membership_follows_from_the_rank_and_the_pvalue(demo):
-    for (_, candidate), (rank, pvalue, *inside) in verdicts(demo[0].stdout).items():
-        expected = ["yes" if int(rank) <= limit else "no" for limit in (50, 90, 95)]
-        assert inside == expected
-        if candidate != "the estimate":
+    found = [re.fullmatch(pattern, row).groups() for row in rows[: rows.index("")]]
+    assert len(found) == 8
+    for _, candidate, rank, pvalue, *inside in found:
+        assert inside == ["yes" if int(rank) <= limit else "no" for limit in (50, 90, 95)]
+        if candidate == "the estimate":
+            assert (rank, pvalue) == ("1", "-")
+        else:
             assert round(100 * float(pvalue)) == 101 - int(rank)
-
-
-def test_the_truth_is_kept_the_wrong_function_rejected_and_the_estimate_first(demo):
-    table = verdicts(demo[0].stdout)
-    for region in ("spline ridge", "kernel ridge"):
-        assert table[region, "the truth"][3] == "yes"
-        assert table[region, "0.2 too late"] == ("100", "0.01", "no", "no", "no")
-        assert table[region, "the estimate"][:2] == ("1", "-")
+        if candidate == "0.2 too late":
+            assert rank == "100"
+        if candidate == "the truth":
+            assert inside[1] == "yes"
 
 
 def test_coverage_is_within_the_binomial_band(demo):
-    from scipy.stats import binom
-
-    line = next(line for line in demo[0].stdout.splitlines() if "%" in line and "truth" in line)
-    shares = [float(share) / 100 for share in re.findall(r"([\d.]+)%", line)]
+    truth, late, _ = re.findall(
+        r"^ *(?:the truth|0.2 too late|10 % too small) +(.*%)$", demo[0], re.M
+    )
+    shares = [float(share) / 100 for share in re.findall(r"([\d.]+)%", truth)]
     for level, share in zip((0.5, 0.9, 0.95), shares, strict=True):
         law = binom(500, level)
         assert law.ppf(5e-7) <= round(500 * share) <= law.isf(5e-7)
-
-
-def test_the_readme_quotes_the_coverage_that_the_demo_prints(demo):
-    rows = [line for line in demo[0].stdout.splitlines() if line.count("%") >= 3]
-    share = {who: next(row for row in rows if who in row).split()[-2] for who in ("truth", "late")}
-    caption = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert share["late"] == "0.0%"
-    assert f"truth is in {share['truth'].replace('%', ' %')} of the 90 % regions" in caption
-
-
-def test_it_prints_both_regions_and_nothing_on_stderr(demo):
-    ran, _ = demo
-    assert "Confidence region of Pipeline(" in ran.stdout
-    assert "Confidence region of KernelRidge(" in ran.stdout
-    assert ran.stderr == ""
-    assert max(map(len, ran.stdout.splitlines())) <= 120
-
-
-def test_it_leaves_one_picture_and_says_where(demo):
-    ran, directory = demo
-    assert [path.name for path in directory.iterdir()] == [PICTURE]
-    picture = (directory / PICTURE).read_bytes()
-    assert picture.startswith(b"\x89PNG\r\n")
-    assert len(picture) > 20_000
-    assert ran.stdout.endswith(f"Picture saved as {PICTURE} in the current directory.\n")
+    assert re.findall(r"[\d.]+%", late)[1] == "0.0%"
 
 
 def test_a_second_run_in_another_process_prints_and_draws_the_same(demo, tmp_path, monkeypatch):
-    ran, directory = demo
+    printed, directory = demo
+    assert [path.name for path in directory.iterdir()] == [PICTURE]
+    assert printed.endswith(f"Picture saved as {PICTURE} in the current directory.\n")
     monkeypatch.chdir(tmp_path)
-    assert CliRunner().invoke(app, ["demo"]).stdout == ran.stdout
-    assert (tmp_path / PICTURE).read_bytes() == (directory / PICTURE).read_bytes()
-
-
-def bands(text):
-    """The two tables of the band, x, estimate, lower and upper."""
-    found = re.findall(
-        r"^ *x +estimate .*\n((?: *[-\d.]+ +[-\d.]+ +[-\d.]+ +[-\d.]+\n)+)", text, re.M
-    )
-    return [[[float(cell) for cell in row.split()] for row in part.splitlines()] for part in found]
+    assert run("demo") == (0, printed, "")
+    picture = (tmp_path / PICTURE).read_bytes()
+    assert picture.startswith(b"\x89PNG\r\n")
+    assert picture == (directory / PICTURE).read_bytes()
 
 
 def test_both_bands_are_finite_and_hold_the_truth_and_the_estimate(demo):
-    spline, kernel = bands(demo[0].stdout)
-    assert len(spline) == len(kernel) == 5
-    for x, estimate, lower, upper in spline + kernel:
+    row = r" *(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+)\n"
+    found = re.findall(f"(?m)^{row}", demo[0])
+    assert len(found) == 10
+    for x, estimate, lower, upper in (map(float, cells) for cells in found):
         assert lower < estimate < upper
         assert lower < x * math.sin(x) < upper
-
-
-def test_it_says_what_each_band_rests_on(demo):
-    text = " ".join(demo[0].stdout.split())
-    assert "if the noise-free values lie in the span of the splines" in text
-    assert "a bound on the norm of the function is assumed, here 30" in text
 
 
 def test_without_matplotlib_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))):
         monkeypatch.setitem(sys.modules, name, None)
-    ran = CliRunner().invoke(app, ["demo"])
-    assert (ran.exit_code, ran.stdout) == (2, "")
-    assert len(ran.stderr.splitlines()) == 1
-    assert 'pip install "unassuming[plot]"' in ran.stderr
+    code, printed, said = run("demo")
+    assert (code, printed, said.count("\n")) == (2, "", 1)
+    assert 'pip install "unassuming[plot]"' in said
     assert not list(tmp_path.iterdir())

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.regions import Region
-from unassuming.report.collect import nested
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +77,8 @@ def examine(
         estimate=_estimate(region),
         inputs=inputs,
         bounded=_ask(lambda: region.bounded(asked)),
-        bands=_ask(lambda: nested(partial(region.band, inputs), asked, options)),
-        intervals=_ask(lambda: nested(region.interval, asked, options)) if primal else None,
+        bands=_ask(lambda: region.band(inputs, asked, **options)),
+        intervals=_ask(lambda: region.interval(level=asked, **options)) if primal else None,
         pointwise=pointwise,
         method=method,
     )

@@ -9,17 +9,7 @@ import typer
 
 from unassuming.cli._files import check_writable
 from unassuming.cli._terminal import followed, print_table
-from unassuming.paper import (
-    COLUMNS,
-    FIGURES,
-    SIZE_COLUMNS,
-    Reproduction,
-    draw,
-    reproduce,
-    rows,
-    size_rows,
-    write_table,
-)
+from unassuming.paper import COLUMNS, FIGURES, Reproduction, draw, reproduce, rows, write_table
 from unassuming.paper.figures import REVERSED
 from unassuming.plots.canvas import percent, require_matplotlib
 
@@ -43,12 +33,7 @@ def run(figure: int | None, members: int, repetitions: int, out: Path, seed: int
         write_table(COLUMNS, rows(found), table)
         draw(found, picture)
         _print(found)
-        saved = f"Picture saved as {picture}, table as {table}"
-        if found.figure.sized:
-            sizes = out / f"figure-{number}-sizes.csv"
-            write_table(SIZE_COLUMNS, size_rows(found), sizes)
-            saved += f", sizes as {sizes}"
-        typer.echo(f"\n{saved}.")
+        typer.echo(f"\nPicture saved as {picture}, table as {table}.")
 
 
 def _print(found: Reproduction) -> None:
@@ -71,44 +56,12 @@ def _print(found: Reproduction) -> None:
         right=2,
     )
     for panel in found.panels:
-        if panel.members is not None and panel.ends is not None:
+        if panel.rasters:
             counts = panel.members
             typer.echo(
-                f"{panel.setting.panel}: {panel.ends.sentence()}; "
-                f"{counts[:-1].sum():,} of {counts.sum():,} random coefficient "
-                f"vectors are in the {percent(1 - 1 / panel.region.m)} region."
+                f"{panel.setting.panel}: {counts[:-1].sum():,} of {counts.sum():,} random "
+                f"coefficient vectors are in the {percent(1 - 1 / panel.region.m)} region."
             )
-    if found.figure.sized:
-        _print_sizes(found)
     notes = [panel.setting.note for panel in found.panels] + list(figure.notes)
     for note in dict.fromkeys(note for note in notes if note):
         typer.echo(fill(note, 100))
-
-
-def _print_sizes(found: Reproduction) -> None:
-    table = size_rows(found)
-    said = (
-        f"Sizes: median over {table[0]['rays']} rays of functions with mean square one and "
-        f"{table[0]['samples']} samples of the distance at which a ray leaves the region for good, "
-        "and the share of rays that never leave it. "
-    )
-    if found.compared is None:
-        said += "At no level are all medians finite."
-    else:
-        said += f"Compare them at level {found.compared:g}, the largest with finite medians."
-    typer.echo(f"\n{fill(said, 100)}\n")
-    print_table(
-        ("panel", "method", "level", "median", "never left"),
-        [
-            (
-                row["panel"],
-                row["method"],
-                f"{row['level']:g}",
-                f"{float(row['median_reach']):.2f}",
-                f"{float(row['endless']):.0%}",
-            )
-            for row in table
-        ],
-        right=2,
-    )
-    typer.echo("")

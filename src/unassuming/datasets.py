@@ -1,4 +1,24 @@
-"""True functions, laws of the noise, and the generators that add them up."""
+"""Data with a known truth, for examples, tests and pictures.
+
+Every generator returns the same data for the same integer ``random_state``. The generators of
+regressions take ``noise``, a callable ``(n, rng) -> (n,)`` or the name of a law:
+
+=================== ===================================================== ==============
+name                law of e_j                                            class
+=================== ===================================================== ==============
+``gaussian``        normal, standard deviation 1                          spherical
+``laplace``         Laplace, scale ½ (variance ½)                         symmetric, iid
+``uniform``         uniform on [-√3, √3] (variance 1)                     symmetric, iid
+``student``         ½ times Student t, 2 degrees of freedom (no variance) symmetric, iid
+``cauchy``          Cauchy, scale ½ (no mean)                             symmetric, iid
+``heteroscedastic`` normal, standard deviations np.linspace(0.1, 2, n)    symmetric only
+``skewed``          exponential with mean 1, minus 1 (variance 1)         iid only
+``binomial``        20 trials with 20p(1 - p) = 1, minus 20p (variance 1) iid only
+=================== ===================================================== ==============
+
+Random signs need symmetric noise; iid noise is enough for random permutations; spherical noise is
+both. Sign changes are not exact for the last two laws: use ``noise="exchangeable"`` for these.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +31,19 @@ import numpy as np
 
 from unassuming._errors import complaint
 from unassuming._typing import Array
+
+__all__ = [
+    "KernelExpansion",
+    "LabelMean",
+    "arx",
+    "instrumented",
+    "labels",
+    "linear",
+    "rkhs",
+    "sine",
+    "two_classes",
+    "x_sin_x",
+]
 
 Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 Law: TypeAlias = str | Callable[[int, np.random.Generator], Array]
@@ -52,10 +85,8 @@ class KernelExpansion:
 
     Attributes
     ----------
-    centres, coefficients : arrays of shape (k,)
-        The points t_j and the weights c_j.
-    gamma : float
-        As in scikit-learn's ``rbf`` kernel.
+    centres, coefficients : arrays of shape (k,), the t_j and c_j
+    gamma : float, as in scikit-learn's ``rbf`` kernel
 
     Examples
     --------
@@ -91,8 +122,7 @@ class LabelMean:
 
     Attributes
     ----------
-    coefficients : array of shape (d + 1,)
-        The numbers [b, w...].
+    coefficients : array of shape (d + 1,), the numbers [b, w...]
 
     Examples
     --------
@@ -170,8 +200,8 @@ def instrumented(
 ) -> Sample:
     """A linear equation with an endogenous column x and instruments w: y = a + cz + bx + e.
 
-    x = strength Σ w / √k + z/2 + 0.8 e + 0.6 v depends on the noise e. The k instruments, the
-    control z and v are independent standard normal numbers.
+    x = strength Σ w / √k + z/2 + 0.8 e + 0.6 v, where the k instruments, the control z and v are
+    independent standard normal numbers.
 
     Parameters
     ----------
@@ -182,8 +212,7 @@ def instrumented(
 
     Returns
     -------
-    X, y : arrays of shapes (n, 2 + k) and (n,)
-        X has the columns x, z and the instruments.
+    X, y : arrays of shapes (n, 2 + k) and (n,); X has the columns x, z and the instruments
     coefficients : array of shape (3,), the true [a, c, b] = [1, -0.5, 0.7]
 
     Examples
@@ -248,9 +277,8 @@ def rkhs(
 ) -> tuple[Array, Array, KernelExpansion]:
     """Noisy values of a function whose RKHS norm is known, at n equidistant inputs on [0, 10].
 
-    The function is a sum of bumps exp(-gamma (x - t)²) with normal weights of standard deviation 5.
-    Their centres t are uniform on [0, 10] and lie between the inputs: f is in the RKHS, but not in
-    the span of the kernel functions at the inputs.
+    The function is a sum of bumps exp(-gamma (x - t)²) with normal weights of standard deviation 5
+    and centres that are uniform on [0, 10].
 
     Parameters
     ----------
@@ -271,10 +299,9 @@ def rkhs(
     True
     """
     n, n_centres, rng = _count("n", n), _count("n_centres", n_centres), _generator(random_state)
-    if not (np.isfinite(gamma) and gamma > 0):
-        raise ValueError(
-            complaint("gamma", "is not positive", "a number > 0", gamma, "Pass gamma=0.5.")
-        )
+    if not 0 < gamma < np.inf:
+        what = complaint("gamma", "is not positive", "a number > 0", gamma, "Pass gamma=0.5.")
+        raise ValueError(what)
     X = np.linspace(0, 10, n)[:, None]
     centres = rng.uniform(0, 10, size=n_centres)
     f = KernelExpansion(centres, 5 * rng.normal(size=n_centres), float(gamma))
@@ -284,8 +311,7 @@ def rkhs(
 def two_classes(n: int = 100, random_state: Seed = None) -> tuple[Array, Array]:
     """Two overlapping clouds in the plane, around (0, ½) with label +1 and (-½, 0) with label -1.
 
-    Both coordinates have independent Laplace noise of scale ½. The noise is in the *inputs*: given
-    the inputs, the residuals of a linear classifier are not symmetric.
+    Both coordinates have independent Laplace noise of scale ½: the noise is in the inputs.
 
     Parameters
     ----------
@@ -343,8 +369,8 @@ def _draw(noise: Law, n: int, rng: np.random.Generator) -> Array:
         raise ValueError(complaint("noise", "is unknown", known, repr(noise), "Choose one."))
     e = np.asarray(law(n, rng), dtype=np.float64)
     if e.shape != (n,):
-        wrong, remedy = "returned another shape", "Return one number for each row."
-        raise ValueError(complaint("noise", wrong, f"({n},)", e.shape, remedy))
+        remedy = "Return one number for each row."
+        raise ValueError(complaint("noise", "has another shape", f"({n},)", e.shape, remedy))
     return e
 
 
@@ -355,11 +381,9 @@ def _generator(random_state: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
-        expected = "an integer >= 0, a Generator, a RandomState or None"
-        wrong, given = "cannot seed a generator", repr(random_state)
-        raise ValueError(
-            complaint("random_state", wrong, expected, given, "Pass random_state=0.")
-        ) from error
+        expected, given = "an integer >= 0, a Generator, a RandomState or None", repr(random_state)
+        wrong, remedy = "cannot seed a generator", "Pass random_state=0."
+        raise ValueError(complaint("random_state", wrong, expected, given, remedy)) from error
 
 
 def _count(name: str, value: int) -> int:
