@@ -409,7 +409,7 @@ KERNELS = [
     (
         "not symmetric",
         lambda: region_of(SVR(kernel=lopsided)),
-        "callable kernel is not symmetric: expected equal kernel values.*given entries",
+        "kernel matrix is not symmetric: expected equal kernel values.*given entries",
     ),
     (
         "gamma",
