@@ -302,16 +302,18 @@ def test_only_regions_are_saved(tmp_path):
 # --- nothing half-written -------------------------------------------------------------------------
 
 CRASH = """
-import os, signal, sys, tempfile, warnings
+import builtins, os, signal, sys, warnings
 import numpy as np, unassuming as ua
 from sklearn.linear_model import Ridge
 X, y, _ = ua.datasets.linear(n=200, random_state=0)
 region = ua.confidence_region(Ridge(), X, y, random_state=0)
 path, *budgets = sys.argv[1:]
-real, left = os.fdopen, 0
+real, left = open, 0
 
-def fdopen(*args):
-    file = real(*args)
+def dying(path, mode="r", **options):
+    file = real(path, mode, **options)
+    if mode != "wb":
+        return file
     write = file.write
     class Dying:
         def __getattr__(self, name): return getattr(file, name)
@@ -326,7 +328,7 @@ def fdopen(*args):
             return write(data)
     return Dying()
 
-os.fdopen = fdopen
+builtins.open = dying
 before = open(path, "rb").read()
 for left in map(int, budgets):
     with warnings.catch_warnings():
