@@ -13,7 +13,6 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, cross_val_p
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
-from unassuming._errors import complaint
 from unassuming._typing import IntArray
 from unassuming.inputs import (
     as_seed,
@@ -100,15 +99,19 @@ def tuned_region(
     seed, first = as_seed(random_state), _first_candidate(search)
     model = split_pipeline(first)[1]
     if is_series_model(model):
-        wrong, expected = "has rows that depend on earlier ones", "a model of independent rows"
-        remedy = "Choose its orders on an earlier part, and pass the rest to ua.confidence_region."
-        raise TypeError(complaint("search", wrong, expected, repr(model), remedy))
+        raise TypeError(
+            "search is over a model whose rows depend on earlier ones: expected a model of "
+            f"independent rows, given {model!r}. Choose its orders on an earlier part, and pass "
+            "the rest to ua.confidence_region."
+        )
     known = {"norm_bound", "noise_scale", "level", "alphas", "inputs"}
     if plan is not None and not (
         isinstance(plan, Mapping) and {"norm_bound"} <= set(plan) <= known
     ):
-        expected, remedy = f"norm_bound, and possibly others of {sorted(known)}", "Correct it."
-        raise ValueError(complaint("plan", "does not fit", expected, repr(plan), remedy))
+        raise ValueError(
+            f"plan does not fit: expected norm_bound, and possibly others of {sorted(known)}, "
+            f"given {plan!r}. Correct it."
+        )
     given = {name: region_options[name] for name in ("noise", "m") if name in region_options}
     noise, classify = check_options(model, **given), is_label_model(model)
     if not classify:
@@ -125,8 +128,10 @@ def tuned_region(
     kept[rows] = True
     for part, count in (("search", len(used)), ("region", int((weight[rows] > 0).sum()))):
         if count < 2:
-            wrong, remedy = f"leaves the {part} too few rows", "Pass another share, or more data."
-            raise ValueError(complaint("tune_size", wrong, "at least 2", f"{count}", remedy))
+            raise ValueError(
+                f"tune_size leaves the {part} too few rows: expected at least 2, given {count}. "
+                "Pass another share, or more data."
+            )
     options = {
         **region_options,
         "noise": restricted(noise, kept),
@@ -143,9 +148,10 @@ def tuned_region(
     inputs, outputs = _safe_split(tuner, X, y, used)
     tuner.fit(inputs, outputs, **_check_method_params(X, fit_params or {}, indices=used))
     if not hasattr(tuner, "best_params_"):
-        wrong, expected = "does not say which hyper-parameters are best", "a search with one metric"
-        remedy = "Set refit to the metric that decides."
-        raise ValueError(complaint("search", wrong, expected, repr(search), remedy))
+        raise ValueError(
+            "search does not say which hyper-parameters are best: expected a search with one "
+            f"metric, given {search!r}. Set refit to the metric that decides."
+        )
     best = clone(search.estimator).set_params(**clone(tuner.best_params_, safe=False))
     chosen = dict(tuner.best_params_)
     own_inputs, own_outputs = _safe_split(tuner, X, y, rows)
@@ -173,9 +179,10 @@ def _first_candidate(search: Any) -> Any:
     """Return the estimator with the first hyper-parameters that the search tries."""
     name = search.__name__ if isinstance(search, type) else type(search).__name__
     if not isinstance(search, BaseEstimator) or not name.endswith("SearchCV"):
-        wrong, expected = "is not a search over hyper-parameters", "an instance of GridSearchCV"
-        remedy = "Wrap the model in GridSearchCV, or use ua.confidence_region."
-        raise TypeError(complaint("search", wrong, expected, name, remedy))
+        raise TypeError(
+            "search is not a search over hyper-parameters: expected an instance of GridSearchCV, "
+            f"given {name}. Wrap the model in GridSearchCV, or use ua.confidence_region."
+        )
     grid = getattr(search, "param_grid", None)
     drawn = getattr(search, "param_distributions", None)
     first: dict[str, Any] = ParameterGrid(grid)[0] if grid else {}
@@ -189,9 +196,10 @@ def _noise_scale(estimator: Any, X: Any, y: Any) -> float:
     residuals = np.asarray(y, dtype=np.float64) - cross_val_predict(estimator, X, y)
     scale = _NORMAL * float(np.median(np.abs(residuals)))
     if not scale > 0:
-        wrong, expected = "has no scale on the rows of the search", "residuals other than zero"
-        remedy = "Pass noise_scale in plan."
-        raise ValueError(complaint("the noise", wrong, expected, "zeros", remedy))
+        raise ValueError(
+            "the noise has no scale on the rows of the search: expected residuals other than zero, "
+            "given zeros. Pass noise_scale in plan."
+        )
     return scale
 
 
@@ -205,10 +213,10 @@ def _split(units: IntArray, tune_size: Any, rng: np.random.Generator) -> tuple[I
     else:
         count = 0
     if not 0 < count < total:
-        wrong = "leaves one part without rows"
-        expected = f"a share between 0 and 1, or a number from 1 to {total - 1}"
-        remedy = "Pass e.g. tune_size=0.5."
-        raise ValueError(complaint("tune_size", wrong, expected, repr(tune_size), remedy))
+        raise ValueError(
+            "tune_size leaves one part without rows: expected a share between 0 and 1, or a number "
+            f"from 1 to {total - 1}, given {tune_size!r}. Pass e.g. tune_size=0.5."
+        )
     chosen = np.zeros(total, dtype=np.bool_)
     chosen[rng.permutation(total)[:count]] = True
     return np.flatnonzero(chosen[units]), np.flatnonzero(~chosen[units])

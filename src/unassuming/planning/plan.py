@@ -305,7 +305,7 @@ class Plan:
         return narrowest(found)
 
     def call(self, *, simultaneous: bool = True) -> str:
-        """Return the call of the best method, for a region of ``plan.estimator``."""
+        """Return the call of the best method for bounds that are ``simultaneous`` or pointwise."""
         method, assumption = self.best(simultaneous=simultaneous).method, self.setting.assumption
         options = ["X"] + [f"level={self.level:.12g}"] * (self.level != 0.95)
         if assumption.norm_bound is not None:
