@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
 
 import unassuming as ua
-from test_io import BLOCKS, FRAMES, WEIGHT, N, PairSymmetric, X, Y, assert_same, build, dot, encoder
+from test_io import BLOCKS, WEIGHT, N, PairSymmetric, X, Y, assert_same, build, dot
 from unassuming.io import archive
 
 
@@ -123,14 +123,6 @@ def test_features_are_the_same_up_to_rounding_and_no_further(tmp_path):
         ua.load(tmp_path / "region", estimator=function(nearly_plain))
 
 
-@pytest.mark.slow
-def test_what_changes_no_number_is_not_compared(tmp_path):
-    model = make_pipeline(encoder(), Ridge(0.5))
-    ua.save(build(model, X=FRAMES["pandas"]), tmp_path / "region")
-    model.set_params(columntransformer__n_jobs=1, verbose=False, memory=None)
-    assert ua.load(tmp_path / "region", estimator=model).n == N
-
-
 def test_an_estimator_that_fails_is_said_to_be_another_one(tmp_path):
     def fails(inputs):
         raise KeyError("no such column")
@@ -180,14 +172,6 @@ def test_a_noise_class_of_the_user_is_given_again(tmp_path):
     with pytest.raises(ValueError, match="expected an instance of PairSymmetric"):
         ua.load(tmp_path / "region")
     assert_same(ua.load(tmp_path / "region", noise=PairSymmetric(N)), region)
-
-
-def test_numbers_of_a_grid_are_told_alike_before_and_after(tmp_path):
-    search = GridSearchCV(Ridge(), {"alpha": np.geomspace(0.1, 10, 3)}, cv=2)
-    region = ua.tuned_region(search, X, Y, random_state=0)
-    assert isinstance(region.tuning.best_params["alpha"], np.floating)
-    ua.save(region, tmp_path / "region")
-    assert_same(ua.load(tmp_path / "region"), region)
 
 
 def test_a_tuned_region_remembers_its_tuning(tmp_path):

@@ -107,14 +107,6 @@ def test_membership_is_that_of_the_regions():
     assert 0 < covered < 20
 
 
-@pytest.mark.slow
-def test_the_band_covers_whenever_the_region_does():
-    found = rows(measure(repetitions=15, level=0.5))
-    region, band = found["region, membership of the truth"], found["region, outer band"]
-    assert region.covered < 15
-    assert band.covered >= region.covered
-
-
 def one_region():
     X, y, _ = make_data(np.random.default_rng(1))
     return ua.confidence_region(QUADRATIC, X, y, random_state=0, m=100), X, y
@@ -142,15 +134,6 @@ def test_the_bounds_of_the_gaussian_process_are_those_of_its_posterior():
     deviation = y.std() * np.sqrt(np.diag(K - K @ solved[:, :-1]))
     np.testing.assert_allclose((lower + upper) / 2, mean, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(upper - lower, 2 * 1.6448536269514722 * deviation, rtol=1e-4)
-
-
-def test_t_bounds_of_a_kernel_are_those_of_least_squares_on_the_inputs():
-    X, y, _ = make_data(np.random.default_rng(1))
-    region = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0, m=100)
-    expected = sm.OLS(y, sm.add_constant(X)).fit()
-    expected = expected.get_prediction(sm.add_constant(X)).conf_int(alpha=0.1)
-    found = np.column_stack(LeastSquares.of(region, y, "function").t(0.9)[:2])
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @pytest.mark.slow
@@ -234,19 +217,6 @@ def test_runs_with_the_truth_outside_the_span_are_counted(model, outside):
     assert f"outside the span of the model in {outside} of 6 runs" in str(measured)
 
 
-def test_log_odds_in_the_span_are_told_from_others():
-    def labels(truth):
-        def data(rng):
-            X = rng.normal(size=(30, 1))
-            return X, np.where(rng.uniform(-1, 1, size=30) < truth(X), 1, -1), truth
-
-        return data
-
-    inside = measure(LogisticRegression(), labels(lambda X: np.tanh(X[:, 0] / 2)))
-    beyond = measure(LogisticRegression(), labels(lambda X: 0.5 * np.sin(5 * X[:, 0])))
-    assert (inside.outside, beyond.outside) == (0, 6)
-
-
 def small(sizes):
     def data(rng):
         n = int(rng.choice(sizes))
@@ -254,17 +224,6 @@ def small(sizes):
         return X, X[:, 0] + rng.laplace(size=n), lambda X: X[:, 0]
 
     return data
-
-
-def test_levels_of_groups_of_different_sizes_are_told_and_averaged():
-    data = small([4, 6, 9])
-    measured = measure(Ridge(), data, m="all", level=0.85, repetitions=30, compare=False)
-    used = [np.ceil(0.85 * 2 ** len(y)) / 2 ** len(y) for _, y, _ in draws(measured, data)]
-    assert len(set(used)) == 3
-    assert measured.levels == (min(used), max(used))
-    assert measured.level == pytest.approx(np.mean(used), abs=1e-15)
-    text = f"at levels from {min(used):.4g} to {max(used):.4g}, {np.mean(used):.4g} on average"
-    assert text in str(measured)
 
 
 @pytest.mark.slow
