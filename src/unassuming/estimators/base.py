@@ -54,11 +54,11 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
     def _check(self, model: Any) -> None:
         """Refuse a model without a region or of another kind, and parameters out of range."""
 
+    @abstractmethod
     def _targets(self, y: Array, rows: BoolArray, model: Any) -> tuple[Array, dict[str, Any]]:
         """Return the outputs to which the model can be fitted, and options of the region."""
-        del rows, model
-        return y, {}
 
+    @abstractmethod
     def _use_estimate(self, fitted: Any, region: Region | NotAvailable) -> None:
         """Take the coefficients of a model that was not fitted to y itself from the region."""
 

@@ -10,6 +10,8 @@ from sklearn.base import RegressorMixin, is_classifier
 from sklearn.linear_model import Ridge
 from sklearn.utils import get_tags
 
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array, BoolArray
 from unassuming.estimators.base import ConfidenceEstimator, by_level
 from unassuming.inputs import check_norm_bound
 from unassuming.noise import Noise
@@ -141,6 +143,13 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
                 f"{type(model).__name__}. Use ua.ConfidenceClassifier."
             )
         check_norm_bound(self.norm_bound)
+
+    def _targets(self, y: Array, rows: BoolArray, model: Any) -> tuple[Array, dict[str, Any]]:
+        del rows, model
+        return y, {}
+
+    def _use_estimate(self, fitted: Any, region: Region | NotAvailable) -> None:
+        """Nothing: a regressor is fitted to y itself."""
 
     def _bands(self, region: Region, X: Any, levels: list[float]) -> dict[float, Band]:
         return dict(region.band(X, level=levels, norm_bound=self.norm_bound, method="auto"))
