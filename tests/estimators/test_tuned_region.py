@@ -214,7 +214,7 @@ class NeverSearchCV(BaseEstimator):
         ({"y": np.where(Y > 1, np.nan, Y)}, ValueError, "y has missing or infinite values"),
         ({"sample_weight": -np.ones(N)}, ValueError, "sample_weight has a negative entry"),
         ({"sample_weight": np.ones(30)}, ValueError, "sample_weight has the wrong length"),
-        ({"tune_size": 59}, ValueError, "leaves the region too few rows"),
+        ({"tune_size": 59}, ValueError, "leaves one part too few rows"),
         ({"noise": ua.noise.BlockSymmetric(np.arange(59))}, ValueError, "each of the 60 rows"),
         (
             {"search": NeverSearchCV(RandomForestRegressor())},

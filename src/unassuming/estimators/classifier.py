@@ -55,9 +55,8 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     ----------
     estimator : scikit-learn classifier, optional
         RidgeClassifier, `unassuming.LSSVC` or LogisticRegression, or a Pipeline of unsupervised
-        transformers ending in one; by default ``RidgeClassifier()``. The transformers are fitted
-        without y. Outer bounds below 1 are found for models with at most 4 coefficients, the
-        intercept included, whose fitted values are linear in them; for others use
+        transformers ending in one; by default ``RidgeClassifier()``. Outer bounds below 1 are found
+        for models whose E[y|x] is linear in at most 4 coefficients; for others use
         ``kind="inner"``. Well-separated classes refute a linear E[y|x]: every set is then empty.
     noise : str or Noise, default "labels"
         Any other assumption gives the published region, without a guarantee and with a warning.
@@ -67,8 +66,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         Number of statistics; levels are multiples of 1/m.
     classes : sequence of two labels, optional
         Both labels in increasing order, for data in which only one may occur; not needed for 0 and
-        1, -1 and 1 or booleans. With labels of one class the predictions are those of the region's
-        estimate; LogisticRegression has none then, unless it has no intercept, and is refused.
+        1, -1 and 1 or booleans. The predictions are then those of the region's estimate.
     random_state : int, Generator, RandomState or None, default 0
         Source of the fresh labels and of random features.
 

@@ -263,15 +263,15 @@ def coverage(
     assumption = check_options(model, noise=noise, m=m)
     Level.at_least(level, LARGEST_GROUP if isinstance(m, str) else m)
     check_norm_bound(norm_bound)
-    count, share = "an integer >= 1", "a number strictly between 0 and 1"
-    kinds, labels = ("function", "coefficients"), is_label_model(model)
+    labels, share = is_label_model(model), np.isreal(confidence) and 0 < confidence < 1
+    kinds = ("function",) if labels else ("function", "coefficients")
+    wanted = "'function' for a classifier" if labels else "'function' or 'coefficients'"
     for name, given, holds, expected in (
         ("make_data", make_data, callable(make_data), "a function of a Generator"),
-        ("repetitions", repetitions, _is_count(repetitions), count),
-        ("resamples", resamples, _is_count(resamples), count),
-        ("confidence", confidence, np.isreal(confidence) and 0 < confidence < 1, share),
-        ("target", target, target in kinds, "'function' or 'coefficients'"),
-        ("target", target, target != kinds[1] or not labels, "'function' for a classifier"),
+        ("repetitions", repetitions, _is_count(repetitions), "an integer >= 1"),
+        ("resamples", resamples, _is_count(resamples), "an integer >= 1"),
+        ("confidence", confidence, share, "a number strictly between 0 and 1"),
+        ("target", target, target in kinds, wanted),
     ):
         if not holds:
             remedy = "Correct it, or leave it out."
@@ -294,25 +294,14 @@ def coverage(
     span += "" if norm_bound is None else f", with a norm of {norm_bound:g} at most"
     words = assumption.assumption, span
     what = {"function": "input"}.get(target, "coefficient")
-    return Coverage(
-        level=fmean(levels),  # equal levels are their own mean, to the last digit
-        levels=(min(levels), max(levels)),
-        repetitions=int(repetitions),
-        confidence=confidence,
-        seed=seed,
-        outside=None if None in outside else sum(outside),
-        methods=tuple(
-            _counted(
-                method,
-                [found[method] for found in outcomes],
-                confidence,
-                f"all {what}s at once" if method in _AT_ONCE else f"each single {what}",
-                _ASSUMES[method].format(*words),
-            )
-            for method in outcomes[0]
-        ),
-        target=target,
-    )
+    rows = []
+    for method in outcomes[0]:
+        claims = f"all {what}s at once" if method in _AT_ONCE else f"each single {what}"
+        runs_of = [found[method] for found in outcomes]
+        rows.append(_counted(method, runs_of, confidence, claims, _ASSUMES[method].format(*words)))
+    ends, lacking = (min(levels), max(levels)), None if None in outside else sum(outside)
+    about = int(repetitions), confidence, seed, lacking, tuple(rows), target
+    return Coverage(fmean(levels), ends, *about)  # equal levels are their own mean
 
 
 def _is_count(value: Any) -> bool:
@@ -415,15 +404,6 @@ def _counted(
         return MethodCoverage(method, 0, 0, 0.0, 1.0, np.nan, np.nan, claims, assumes)
     everywhere, shares, widths, levels = zip(*usable, strict=True)
     interval = binomtest(sum(everywhere), len(usable)).proportion_ci(confidence, method="exact")
-    return MethodCoverage(
-        method=method,
-        covered=sum(everywhere),
-        runs=len(usable),
-        low=float(interval.low),
-        high=float(interval.high),
-        pointwise=fmean(shares),
-        width=float(np.median(widths)),
-        claims=claims,
-        assumes=assumes,
-        level=fmean(levels),
-    )
+    counts = sum(everywhere), len(usable), float(interval.low), float(interval.high)
+    numbers = fmean(shares), float(np.median(widths))
+    return MethodCoverage(method, *counts, *numbers, claims, assumes, fmean(levels))
