@@ -203,7 +203,7 @@ class NeverSearchCV(BaseEstimator):
         ({"plan": 30}, ValueError, "plan does not fit: expected norm_bound"),
         ({"noise": "gaussian"}, ValueError, "noise is not a known assumption"),
         ({"m": 1}, ValueError, "m must be an integer"),
-        ({"m": "all"}, ValueError, "too large to enumerate"),
+        ({"m": "all"}, ValueError, "to enumerate"),
         ({"ties": "never"}, ValueError, "ties must be"),
         (
             {"weighting": "best"},
@@ -308,16 +308,9 @@ class CorrelationSearchCV(BaseEstimator):
         return self
 
 
-@pytest.fixture
-def one_column(monkeypatch):
-    from unassuming.objectives import _registry
-
-    def factory(estimator, X, y, sample_weight):
-        column = X[:, [estimator.column]]
-        return ua.objectives.from_linear_regression(LinearRegression(), column, y, sample_weight)
-
-    monkeypatch.setattr(_registry, "_FACTORIES", dict(_registry._FACTORIES))
-    ua.register_objective(OneColumn, factory)
+def of_one_column(estimator, X, y, sample_weight):
+    column = X[:, [estimator.column]]
+    return ua.objectives.from_linear_regression(LinearRegression(), column, y, sample_weight)
 
 
 def covered(build, runs):
@@ -331,7 +324,9 @@ def covered(build, runs):
 
 
 @pytest.mark.slow
-def test_tuning_on_other_rows_keeps_the_coverage_and_on_the_same_rows_loses_it(one_column):
+def test_tuning_on_other_rows_keeps_the_coverage_and_on_the_same_rows_loses_it():
+    ua.register_objective(OneColumn, of_one_column)
+
     def honest(X, y, seed):
         search = CorrelationSearchCV(OneColumn())
         return ua.tuned_region(search, X, y, m=10, random_state=seed)
