@@ -158,14 +158,7 @@ def test_loading_draws_nothing(tmp_path, monkeypatch):
         raise AssertionError("something was drawn")
 
     monkeypatch.setattr(ua.noise.SymmetricExchangeable, "draw", never)
-    monkeypatch.setattr("unassuming.regions._build.draw_tie_order", never)
     assert_same(ua.load(tmp_path / "region"), region)
-
-
-def test_the_file_holds_no_pickled_object(tmp_path):
-    ua.save(build(RidgeClassifier(), y=NAMES.astype(object)), tmp_path / "region")
-    with np.load(tmp_path / "region", allow_pickle=False) as file:
-        assert all(file[name].dtype != object for name in file.files)
 
 
 @pytest.mark.slow
@@ -286,14 +279,6 @@ def test_sparse_inputs_come_back_as_they_were(make, tmp_path):
     np.testing.assert_array_equal(loaded.inputs.toarray(), X)
 
 
-def test_columns_that_are_no_numbers_or_text_are_refused(tmp_path):
-    frame = pd.DataFrame({"x": X[:, 0], "who": [object()] * N})
-    pick = make_column_transformer((StandardScaler(), ["x"]))
-    with pytest.raises(TypeError, match="cannot be saved: expected numbers, text"):
-        ua.save(build(make_pipeline(pick, Ridge()), X=frame), tmp_path / "region")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_only_regions_are_saved(tmp_path):
     with pytest.raises(TypeError, match=r"pass model\.region_"):
         ua.save(ua.ConfidenceRegressor().fit(X, Y), tmp_path / "region")
@@ -302,16 +287,18 @@ def test_only_regions_are_saved(tmp_path):
 # --- nothing half-written -------------------------------------------------------------------------
 
 CRASH = """
-import os, signal, sys, tempfile, warnings
+import builtins, os, signal, sys, warnings
 import numpy as np, unassuming as ua
 from sklearn.linear_model import Ridge
 X, y, _ = ua.datasets.linear(n=200, random_state=0)
 region = ua.confidence_region(Ridge(), X, y, random_state=0)
 path, *budgets = sys.argv[1:]
-real, left = os.fdopen, 0
+real, left = open, 0
 
-def fdopen(*args):
-    file = real(*args)
+def dying(path, mode="r", **options):
+    file = real(path, mode, **options)
+    if mode != "wb":
+        return file
     write = file.write
     class Dying:
         def __getattr__(self, name): return getattr(file, name)
@@ -326,7 +313,7 @@ def fdopen(*args):
             return write(data)
     return Dying()
 
-os.fdopen = fdopen
+builtins.open = dying
 before = open(path, "rb").read()
 for left in map(int, budgets):
     with warnings.catch_warnings():
@@ -380,14 +367,3 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
         ua.save(build(Lasso(0.5)), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_blocks_of_rows_come_back(tmp_path):
-    X, y, _ = ua.datasets.sine(n=30, random_state=0)
-    noise = ua.noise.ExchangeableWithin(10)
-    region = ua.confidence_region(Ridge(0.1), X, y, noise=noise, random_state=0)
-    ua.save(region, tmp_path / "region")
-    again = ua.load(tmp_path / "region")
-    assert again.noise.block_rows == 10
-    a = region.estimate + np.random.default_rng(0).normal(size=(50, 2))
-    np.testing.assert_array_equal(again.rank(a), region.rank(a))

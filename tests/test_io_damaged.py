@@ -1,7 +1,6 @@
 """Files that are damaged, foreign or made to do harm end in one error, without code being run."""
 
 import contextlib
-import copy
 import io
 import tracemalloc
 import zipfile
@@ -16,7 +15,6 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 import unassuming as ua
 from changed_files import array, changed_file, put
 from test_io import NAMES, N, X, assert_same, build
-from unassuming.io import archive
 
 SENTENCE = r"^the file is not a saved region: expected a file that ua\.save has written.*Save the"
 
@@ -84,26 +82,11 @@ def test_a_file_of_another_format_is_refused(number, tmp_path):
         ua.load(path)
 
 
-@pytest.mark.parametrize("name", ["y", "drawn0", "tie_order", "rows", "probe", "X", "fingerprint"])
+@pytest.mark.parametrize("name", ["y", "drawn0", "tie_order", "rows", "probe", "X", "fitted"])
 def test_an_archive_that_lacks_a_part_is_refused(name, tmp_path):
     path = rewritten(build(Ridge(0.5)), tmp_path / "region", lambda _, arrays: arrays.pop(name))
     with pytest.raises(ValueError, match=SENTENCE):
         ua.load(path)
-
-
-def test_any_change_of_the_content_is_found_out_by_the_hash(tmp_path):
-    """A change that moves no rank; the archive itself is in order."""
-    ua.save(build(Ridge(0.5)), tmp_path / "region")
-    with zipfile.ZipFile(tmp_path / "region") as file:
-        parts = {name: file.read(name) for name in file.namelist()}
-    y = bytearray(parts["y.npy"])
-    y[-8] ^= 1  # the last bit of the last output
-    parts["y.npy"] = bytes(y)
-    with zipfile.ZipFile(tmp_path / "changed", "w") as file:
-        for name, content in parts.items():
-            file.writestr(name, content)
-    with pytest.raises(ValueError, match="its content has changed since it was written"):
-        ua.load(tmp_path / "changed")
 
 
 def test_changed_outputs_are_found_out_by_the_ranks(tmp_path):
@@ -133,13 +116,20 @@ HOSTILE = {
     "an order of ties that is none": (SIGNS, array("tie_order", lambda order: 0 * order)),
     "too short an order of ties": (SIGNS, array("tie_order", lambda order: order[:5])),
     "an order of ties in fractions": (SIGNS, array("tie_order", lambda order: order + 0.0)),
+    **{
+        f"{name} is {value}": (SIGNS, put(name, value))
+        for name in ("n", "m", "seed")
+        for value in (-1, 2.5, "20", True, None, 10**400)
+    },
+    "a table without columns": (PANDAS, put("X", "columns", [])),
+    "an index beyond": (SPARSE, array("X_col", lambda col: col + 5)),
+    "positions of fewer rows": (ORDERS, array("drawn0", lambda drawn: drawn[:, :-1])),
     "an unknown weighting": (SIGNS, put("weighting", "zzz")),
     "an unknown parameter": (SIGNS, put("estimator", "parameters", "evil", 1)),
     "a parameter out of range": (SIGNS, put("estimator", "parameters", "alpha", -3)),
     "an unknown class": (SIGNS, put("noise", "class", "Evil")),
     "positions out of range": (ORDERS, array("drawn0", lambda drawn: drawn + 100)),
     "positions that are no permutation": (ORDERS, array("drawn0", lambda drawn: 0 * drawn)),
-    "matrices that do not turn": (TURNS, array("drawn0", lambda drawn: 1.001 * drawn)),
     "numbers outside [0, 1)": (LABELS, array("drawn0", lambda drawn: drawn + 0.5)),
     "three classes": (LABELS, array("classes", lambda names: np.array(["a", "b", "c"]))),
     "more columns than memory": (SPARSE, put("X", "shape", [N, 10**10])),
@@ -169,7 +159,7 @@ def test_a_header_that_is_no_mapping_or_too_deep_is_refused(tmp_path):
     for text in (b"[1]", b"[" * 100_000, b"nonsense"):
         header = np.frombuffer(text, dtype=np.uint8)
         with open(tmp_path / "region", "wb") as file:
-            archive.write_members(file, {"unassuming": header})
+            np.savez(file, unassuming=header)
         with pytest.raises(ValueError, match=SENTENCE):
             ua.load(tmp_path / "region")
 
@@ -197,12 +187,6 @@ def peak_of_loading(path):
     return peak, str(caught.value)
 
 
-def test_an_array_larger_than_the_file_is_not_allocated(tmp_path):
-    peak, sentence = peak_of_loading(with_member(tmp_path / "region", "a.npy", huge((10**11,))))
-    assert "its part a is not an array of numbers or text" in sentence
-    assert peak < 10**6
-
-
 @pytest.mark.slow
 def test_a_compressed_bomb_is_not_unpacked(tmp_path):
     content = huge((10**8,)) + bytes(10**8)
@@ -213,37 +197,11 @@ def test_a_compressed_bomb_is_not_unpacked(tmp_path):
     assert peak < 10**6
 
 
-def test_members_that_overlap_are_not_read_many_times(tmp_path):
-    """A thousand entries of the directory that all point to the same megabyte."""
-    one = io.BytesIO()
-    with zipfile.ZipFile(one, "w") as file:
-        ua.save(SIGNS, tmp_path / "whole")
-        with zipfile.ZipFile(tmp_path / "whole") as whole:
-            for name in whole.namelist():
-                file.writestr(name, whole.read(name))
-        file.writestr("big.npy", bytes(10**6))
-        big = file.getinfo("big.npy")
-        for j in range(1000):
-            twin = copy.copy(big)
-            twin.filename = f"{j:03}.npy"
-            file.filelist.append(twin)
-    (tmp_path / "region").write_bytes(one.getvalue())
-    peak, sentence = peak_of_loading(tmp_path / "region")
-    assert "it lists more than it holds" in sentence
-    assert peak < 5 * 10**6
-
-
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_two_parts_of_one_name_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="two parts of one name"):
-        ua.load(with_member(tmp_path / "region", "y.npy", b"x"))
-
-
 def test_a_file_that_is_not_there_is_said_so(tmp_path):
     with pytest.raises(FileNotFoundError):
         ua.load(tmp_path / "nothing")
 
 
 def test_a_folder_that_is_not_there_is_said_so(tmp_path):
-    with pytest.raises(FileNotFoundError, match="expected a folder that exists, given"):
+    with pytest.raises(FileNotFoundError, match="expected a file in a folder that exists, given"):
         ua.save(build(Ridge(0.5)), tmp_path / "nowhere" / "region")

@@ -94,6 +94,8 @@ def inventory():
             shown = name not in (INSIDE if path == "ua" else INSIDE | set(ua.__all__))
             if path in ("ua", "ua.regions") and inspect.isclass(thing) and shown:
                 fields = getattr(thing, "__dataclass_fields__", ()) or stored(thing)
+                if hasattr(thing, "get_params"):
+                    fields = ()  # the parameters of an estimator
                 inner = {*fields, *(member for member, _ in members(thing))}
                 yield from (f"{path}.{name}.{one}" for one in inner if not one.startswith("_"))
     yield from commands("unassuming", get_command(app))

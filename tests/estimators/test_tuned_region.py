@@ -13,7 +13,6 @@ from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     KFold,
-    RandomizedSearchCV,
     RepeatedKFold,
     ShuffleSplit,
 )
@@ -93,18 +92,6 @@ def test_the_region_says_where_its_hyper_parameters_come_from():
     assert f"alpha={region.tuning.best_params['alpha']}, chosen on 30 other rows" in str(region)
 
 
-def test_the_search_of_the_user_is_not_fitted():
-    search = GridSearchCV(Ridge(), GRID, cv=3)
-    region = tuned(search)
-    assert not hasattr(search, "best_params_")
-    assert region.tuning.search.cv_results_["mean_test_score"].shape == (3,)
-
-
-def test_a_randomised_search_is_repeatable():
-    search = RandomizedSearchCV(Ridge(), {"alpha": np.geomspace(1e-3, 1e3, 99)}, n_iter=3, cv=3)
-    assert tuned(search).tuning.best_params == tuned(search).tuning.best_params
-
-
 @pytest.mark.parametrize(
     "cv",
     [KFold(5, shuffle=True), ShuffleSplit(5), RepeatedKFold(n_splits=3, n_repeats=2)],
@@ -116,22 +103,6 @@ def test_splits_without_a_seed_get_one(cv):
     assert one.best_score == two.best_score
     assert one.best_score != tuned(search, random_state=1).tuning.best_score
     assert cv.random_state is None  # the splitter of the user is as it was
-
-
-def test_a_seed_that_a_splitter_has_is_kept():
-    search = GridSearchCV(Ridge(), GRID, cv=KFold(5, shuffle=True, random_state=7))
-    assert tuned(search).tuning.search.cv.random_state == 7
-
-
-def test_models_that_a_grid_offers_are_copied():
-    """What is reported is what the grid offered, not what became of it."""
-    inner = Ridge(2.0)
-    pipeline = Pipeline([("model", LinearRegression())])
-    search = GridSearchCV(pipeline, {"model": [inner], "model__alpha": [3.0]}, cv=3)
-    region = tuned(search)
-    assert region.estimator[-1].alpha == 3.0
-    assert region.tuning.best_params["model"].alpha == 2.0
-    assert inner.alpha == 2.0
 
 
 def test_a_pipeline_is_tuned_as_a_whole():
@@ -178,13 +149,6 @@ def test_weights_are_those_of_the_rows_and_zero_leaves_a_row_out():
     direct = ua.confidence_region(region.estimator, X[rows], Y[rows], sample_weight=weight[rows])
     np.testing.assert_allclose(region.estimate, direct.estimate, rtol=1e-12)
     assert (weight[region.tuning.tuning_rows] > 0).all()
-
-
-def test_weights_of_zero_and_one_leave_rows_out_of_both_parts():
-    weight = (np.arange(N) % 3 > 0).astype(float)
-    region = tuned(sample_weight=weight)
-    assert region.n == weight[region.tuning.region_rows].sum() < len(region.tuning.region_rows)
-    assert weight[region.tuning.tuning_rows].all()
 
 
 def test_fit_params_are_cut_to_the_tuning_rows():
@@ -239,7 +203,7 @@ class NeverSearchCV(BaseEstimator):
         ({"plan": 30}, ValueError, "plan does not fit: expected norm_bound"),
         ({"noise": "gaussian"}, ValueError, "noise is not a known assumption"),
         ({"m": 1}, ValueError, "m must be an integer"),
-        ({"m": "all"}, ValueError, "too large to enumerate"),
+        ({"m": "all"}, ValueError, "to enumerate"),
         ({"ties": "never"}, ValueError, "ties must be"),
         (
             {"weighting": "best"},
@@ -250,7 +214,7 @@ class NeverSearchCV(BaseEstimator):
         ({"y": np.where(Y > 1, np.nan, Y)}, ValueError, "y has missing or infinite values"),
         ({"sample_weight": -np.ones(N)}, ValueError, "sample_weight has a negative entry"),
         ({"sample_weight": np.ones(30)}, ValueError, "sample_weight has the wrong length"),
-        ({"tune_size": 59}, ValueError, "leaves the region too few rows"),
+        ({"tune_size": 59}, ValueError, "leaves one part too few rows"),
         ({"noise": ua.noise.BlockSymmetric(np.arange(59))}, ValueError, "each of the 60 rows"),
         (
             {"search": NeverSearchCV(RandomForestRegressor())},
@@ -321,42 +285,6 @@ def test_a_noise_class_says_that_it_can_be_divided():
     assert isinstance(tuned(noise=Signs()).noise, Signs)
 
 
-class SignSearchCV(BaseEstimator):
-    """Choose the penalty by the sign of the noise, which WholeSymmetric gives away."""
-
-    def __init__(self, estimator=None):
-        self.estimator = estimator
-
-    def fit(self, X, y):
-        self.best_params_ = {"alpha": 50.0 if np.mean(y - 2 * X[:, 0]) < 0 else 0.0}
-        return self
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("dishonest", "kept"), [(False, True), (True, False)])
-def test_what_would_happen_if_it_were_not_refused(dishonest, kept):
-    """A class that promises wrongly loses the level; one that may promise it keeps it."""
-
-    class Promising(WholeSymmetric):
-        separable = True
-
-        def draw(self, n, size, rng):
-            return super().draw(n, size, rng)
-
-    runs, covered = 200, 0
-    for seed in range(runs):
-        rng = np.random.default_rng(seed)
-        X = 1 + 0.1 * rng.normal(size=(40, 1))
-        signs = rng.choice([-1, 1], size=1 if dishonest else 40)
-        y = 2 * X[:, 0] + signs * np.abs(rng.normal(size=40))
-        search = SignSearchCV(Ridge(fit_intercept=False))
-        noise = Promising() if dishonest else None
-        region = ua.tuned_region(search, X, y, noise=noise, m=10, random_state=seed)
-        covered += region.contains([2.0], level=0.5)
-    low, high = binom.ppf([0.5e-6, 1 - 0.5e-6], runs, 0.5)
-    assert (low <= covered <= high) == kept
-
-
 # --- what it is for -------------------------------------------------------------------------------
 
 
@@ -380,16 +308,9 @@ class CorrelationSearchCV(BaseEstimator):
         return self
 
 
-@pytest.fixture
-def one_column(monkeypatch):
-    from unassuming.objectives import _registry
-
-    def factory(estimator, X, y, sample_weight):
-        column = X[:, [estimator.column]]
-        return ua.objectives.from_linear_regression(LinearRegression(), column, y, sample_weight)
-
-    monkeypatch.setattr(_registry, "_FACTORIES", dict(_registry._FACTORIES))
-    ua.register_objective(OneColumn, factory)
+def of_one_column(estimator, X, y, sample_weight):
+    column = X[:, [estimator.column]]
+    return ua.objectives.from_linear_regression(LinearRegression(), column, y, sample_weight)
 
 
 def covered(build, runs):
@@ -403,7 +324,9 @@ def covered(build, runs):
 
 
 @pytest.mark.slow
-def test_tuning_on_other_rows_keeps_the_coverage_and_on_the_same_rows_loses_it(one_column):
+def test_tuning_on_other_rows_keeps_the_coverage_and_on_the_same_rows_loses_it():
+    ua.register_objective(OneColumn, of_one_column)
+
     def honest(X, y, seed):
         search = CorrelationSearchCV(OneColumn())
         return ua.tuned_region(search, X, y, m=10, random_state=seed)

@@ -71,7 +71,7 @@ def test_scikit_learn_accepts_them(kernel):
 @pytest.mark.parametrize("kernel", [truncated_parabolic, rectangular])
 @pytest.mark.parametrize("c", [0.0, -1.0, np.nan, np.inf])
 def test_the_parameter_must_be_positive(kernel, c):
-    with pytest.raises(ValueError, match=r"c is not usable in the \w+ kernel: expected a positive"):
+    with pytest.raises(ValueError, match="c is not usable in a kernel: expected a positive"):
         kernel(X, c=c)
 
 

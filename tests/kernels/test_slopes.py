@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
-from unassuming.kernels import gram, inner_product_kernel, kernel_slope
+from unassuming.kernels import gram, kernel_slope
 
 KERNELS = [
     RBF(1.3),
@@ -53,16 +53,6 @@ def test_slopes_of_named_kernels_agree_with_differences(named, along):
     np.testing.assert_allclose(in_z, (at[1, 0] - at[-1, 0]) / 2e-4, atol=1e-5)
     mixed = (at[1, 1] - at[1, -1] - at[-1, 1] + at[-1, -1]) / 4e-8
     np.testing.assert_allclose(both, mixed, atol=1e-4)
-
-
-def test_slopes_of_features_give_those_of_the_kernel():
-    along = np.array([[1.0, 0.0], [0.3, -2.0], [0.0, 1.0], [1.0, 1.0]])
-    polynomial = inner_product_kernel("poly", 2, 0.4, 3, 0.5)
-    F, slopes = polynomial.features(X), polynomial.slopes(Z, along)
-    jets = kernel_slope("poly", 0.4, 3, 0.5)
-    for z, u, row in zip(Z, along, slopes, strict=True):
-        np.testing.assert_allclose(F @ row, jets(z, X, u)[1], rtol=1e-10)
-        assert row @ row == pytest.approx(float(jets(z, z, u)[3]))
 
 
 @pytest.mark.parametrize("column", [0, 1])

@@ -75,12 +75,6 @@ def test_simulation_from_other_initial_values_and_of_an_unstable_system():
     assert np.isinf(model.simulate(np.zeros(9000), initial=[1.0])[-1])
 
 
-def test_dependent_columns_take_the_shortest_solution():
-    y = ua.datasets.arx(n=40, random_state=0)[1]
-    model = ua.ARX(1, 2).fit(np.ones(40), y)
-    assert model.coef_[1] == pytest.approx(model.coef_[2])
-
-
 APPLY = {
     "check_estimator_cloneable",
     "check_estimator_repr",

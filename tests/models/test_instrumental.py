@@ -5,9 +5,6 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from statsmodels.sandbox.regression.gmm import IV2SLS
 
@@ -77,18 +74,6 @@ def test_instruments_that_are_the_regressors_give_least_squares():
     np.testing.assert_allclose(found.coef_, expected.coef_)
 
 
-def test_it_works_in_pipelines_and_searches():
-    X, y, _ = data()
-    steps = make_pipeline(StandardScaler(), model(endogenous=0, instruments=[2, 3]))
-    assert np.isfinite(cross_val_score(steps, X, y, cv=3)).all()
-
-
-def test_the_instruments_play_no_part_in_predictions():
-    X, y, _ = data()
-    fitted = model().fit(X, y)
-    np.testing.assert_array_equal(fitted.predict(X), fitted.predict(X.assign(tax=0.0, cost=1.0)))
-
-
 BAD = [
     ({"endogenous": "prize"}, r"endogenous is not a column of X: expected one of \['price'"),
     (
@@ -115,12 +100,6 @@ def test_bad_columns_get_one_sentence_from_fit_and_from_the_region(changes, mess
         model(**changes).fit(X, y)
     with pytest.raises(ValueError, match=message):
         ua.confidence_region(model(**changes), X, y)
-
-
-def test_names_need_a_table_with_names():
-    X, y, _ = data(n=30)
-    with pytest.raises(ValueError, match=r"expected a number from 0 to 3 .*given 'price'"):
-        model().fit(X.to_numpy(), y)
 
 
 @pytest.mark.parametrize(

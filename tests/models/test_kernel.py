@@ -64,13 +64,6 @@ def test_every_kind_of_kernel_agrees_with_its_precomputed_gram_matrix(model, par
 
 
 @ids
-def test_only_a_precomputed_kernel_is_pairwise(model):
-    assert not get_tags(model).input_tags.pairwise
-    assert get_tags(clone(model).set_params(kernel="precomputed")).input_tags.pairwise
-    assert not get_tags(clone(model).set_params(kernel=RBF())).input_tags.pairwise
-
-
-@ids
 def test_the_constructor_only_stores(model):
     parameters = model.get_params()
     fitted = clone(model).fit(X, Y)
@@ -88,23 +81,6 @@ def test_data_frames_and_grid_search(model):
     )
     search = GridSearchCV(clone(model), {"kernel": ["linear", "rbf"], "gamma": [0.1, 1.0]}, cv=3)
     assert np.isfinite(search.fit(X, Y).best_score_)
-
-
-@ids
-def test_cross_validation_slices_precomputed_matrices(model):
-    K = rbf_kernel(X)
-    name = "C" if isinstance(model, LSSVC) else "alpha"
-    search = GridSearchCV(clone(model).set_params(kernel="precomputed"), {name: [0.1, 1.0]}, cv=3)
-    assert np.isfinite(search.fit(K, Y).best_score_)
-
-
-@ids
-def test_the_model_keeps_its_own_copy_of_the_inputs(model):
-    rows = X.copy()
-    fitted = clone(model).fit(rows, Y)
-    before = fitted_function(fitted, Z)
-    rows[:] = 0.0
-    np.testing.assert_array_equal(fitted_function(fitted, Z), before)
 
 
 @ids
@@ -160,16 +136,6 @@ def test_the_subgradient_of_the_kernel_lasso(alpha, w):
     assert np.max(np.abs(correlations)) <= alpha + 1e-9
     assert 0 < np.count_nonzero(a) < 50
     assert not a[~kept].any()
-
-
-def test_limits_of_the_kernel_lasso():
-    alpha = np.max(np.abs(K @ NOISY)) * (1.0 + 1e-9)
-    assert not KernelLasso(alpha, **RBF2).fit(GRID, NOISY).predict(GRID).any()
-    some = slice(None, None, 6)
-    near = KernelLasso(1e-9, **RBF2).fit(GRID[some], NOISY[some])
-    np.testing.assert_allclose(near.predict(GRID[some]), NOISY[some], atol=1e-7)
-    indefinite = KernelLasso(0.2, kernel=truncated_parabolic).fit(GRID, TRUTH)
-    assert np.mean((indefinite.predict(GRID) - TRUTH) ** 2) < np.var(TRUTH) / 10.0
 
 
 @weighted

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from unassuming._errors import NotAvailable, complaint
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
 from unassuming.inputs import (
     as_inputs,
@@ -44,6 +44,7 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
     m: int | str
     random_state: Any
     _limit: float = np.inf  # of the values that are bounded
+    _warned: Region | None = None
 
     @abstractmethod
     def _model(self) -> Any:
@@ -55,11 +56,7 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _targets(self, y: Array, rows: BoolArray, model: Any) -> tuple[Array, dict[str, Any]]:
-        """Return the outputs to which the model is fitted, and options of the region about y.
-
-        The outputs are y itself, unless the model cannot be fitted to it. ``rows`` are those of
-        positive weight.
-        """
+        """Return the outputs to which the model can be fitted, and options of the region."""
 
     @abstractmethod
     def _use_estimate(self, fitted: Any, region: Region | NotAvailable) -> None:
@@ -213,8 +210,7 @@ def _one_output(y: Any, name: str) -> Array:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     outputs: Array = column_or_1d(y, warn=True)
     if len(outputs) == 1:
-        wrong, remedy = "is too short to leave residuals", "Add rows."
-        raise ValueError(complaint("y", wrong, "at least 2 rows", "1 sample", remedy))
+        raise ValueError("y is too short: expected at least 2 rows, given 1 sample. Add rows.")
     return outputs
 
 
@@ -225,9 +221,10 @@ def _fitted(estimator: Any, X: Any, y: Array, sample_weight: Any, seed: int) -> 
     """
     transformers, model = split_pipeline(estimator)
     if is_series_model(model):
-        remedy = "Use ua.confidence_region(model, u, y) and model.predict(u, y)."
-        wrong, expected = "predicts from earlier outputs", "a model that predicts from X alone"
-        raise TypeError(complaint("estimator", wrong, expected, repr(model), remedy))
+        raise TypeError(
+            "estimator predicts from earlier outputs: expected a model that predicts from X alone, "
+            f"given {model!r}. Use ua.confidence_region(model, u, y) and model.predict(u, y)."
+        )
     model, features = clone(model), X
     seed_unset(model, np.random.default_rng(seed))
     if transformers is not None:
@@ -262,6 +259,7 @@ def _check_same_features(fitted: Pipeline, region: Region, X: Any) -> None:
     slack = 1e-6 * np.abs(theirs).max(initial=0.0)
     if ours.shape != theirs.shape or not np.allclose(ours, theirs, rtol=1e-6, atol=slack):
         steps = ", ".join(type(step).__name__ for _, step in fitted.steps[:-1])
-        wrong, expected = "gives other features when it is fitted again", "the same features"
-        remedy = "Give it a parameter random_state, and draw from that."
-        raise ValueError(complaint("a transformer", wrong, expected, steps, remedy))
+        raise ValueError(
+            "a transformer gives other features when it is fitted again: expected the same "
+            f"features, given {steps}. Give it a parameter random_state, and draw from that."
+        )

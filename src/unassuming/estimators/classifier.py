@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, final
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from unassuming._errors import NotAvailable, complaint, levels_to_user
+from unassuming._errors import NotAvailable, levels_to_user
 from unassuming._typing import Array, BoolArray
 from unassuming.estimators.base import ConfidenceEstimator, by_level
 from unassuming.inputs import as_signs, require_labels
@@ -37,6 +38,7 @@ def _if_model_has(name: str) -> Callable[[Any], Any]:
 
 
 @final
+@dataclass(eq=False, repr=False)
 class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     """A classifier of two classes with a simultaneous confidence band of E[y|x].
 
@@ -53,9 +55,8 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     ----------
     estimator : scikit-learn classifier, optional
         RidgeClassifier, `unassuming.LSSVC` or LogisticRegression, or a Pipeline of unsupervised
-        transformers ending in one; by default ``RidgeClassifier()``. The transformers are fitted
-        without y. Outer bounds below 1 are found for models with at most 4 coefficients, the
-        intercept included, whose fitted values are linear in them; for others use
+        transformers ending in one; by default ``RidgeClassifier()``. Outer bounds below 1 are found
+        for models whose E[y|x] is linear in at most 4 coefficients; for others use
         ``kind="inner"``. Well-separated classes refute a linear E[y|x]: every set is then empty.
     noise : str or Noise, default "labels"
         Any other assumption gives the published region, without a guarantee and with a warning.
@@ -65,8 +66,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         Number of statistics; levels are multiples of 1/m.
     classes : sequence of two labels, optional
         Both labels in increasing order, for data in which only one may occur; not needed for 0 and
-        1, -1 and 1 or booleans. With labels of one class the predictions are those of the region's
-        estimate; LogisticRegression has none then, unless it has no intercept, and is refused.
+        1, -1 and 1 or booleans. The predictions are then those of the region's estimate.
     random_state : int, Generator, RandomState or None, default 0
         Source of the fresh labels and of random features.
 
@@ -85,62 +85,44 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
 
     Examples
     --------
+    >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, size=(200, 1))
-    >>> y = np.where(rng.uniform(size=200) < (1 + 0.8 * X[:, 0]) / 2, "yes", "no")
+    >>> X = pd.DataFrame({"dose": rng.uniform(-1, 1, size=200)})
+    >>> y = np.where(rng.uniform(size=200) < (1 + 0.8 * X["dose"]) / 2, "yes", "no")
     >>> model = ua.ConfidenceClassifier(random_state=0).fit(X, y)
-    >>> model.classes_
-    array(['no', 'yes'], dtype='<U3')
-    >>> inputs = [[-0.9], [0.0], [0.9]]
+    >>> inputs = pd.DataFrame({"dose": [-0.9, 0.0, 0.9]})
     >>> model.predict(inputs)
     array(['no', 'no', 'yes'], dtype='<U3')
-    >>> model.decision_function(inputs).shape, model.predict_band(inputs).shape
-    ((3,), (3, 2))
     >>> model.predict_set(inputs)
     array([[ True, False],
            [ True,  True],
            [False,  True]])
-    >>> model.n_features_in_, bool(model.region_.contains([0.0, 0.8], level=0.99))
-    (1, True)
+    >>> model.decision_function(inputs).shape, model.predict_band(inputs).shape
+    ((3,), (3, 2))
     >>> print(model.band_status_)
     every bound is finite and an honest outer bound of the region. ...
-    >>> import pandas as pd
-    >>> model.fit(pd.DataFrame(X, columns=["dose"]), y).feature_names_in_
-    array(['dose'], dtype=object)
+    >>> model.n_features_in_, model.feature_names_in_.tolist(), model.classes_.tolist()
+    (1, ['dose'], ['no', 'yes'])
+    >>> bool(model.region_.contains([0.0, 0.8], level=0.99))
+    True
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> ua.ConfidenceClassifier(LogisticRegression()).fit(X, y).predict_proba(inputs).shape
+    (3, 2)
     """
 
-    _limit = 1.0
-    _warned: Region | None = None
+    estimator: Any = None
+    _: KW_ONLY
+    noise: str | Noise | None = "labels"
+    level: float = 0.95
+    m: int | str = 128
+    classes: Any = None
+    random_state: Any = 0
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        noise: str | Noise | None = "labels",
-        level: float = 0.95,
-        m: int | str = 128,
-        classes: Any = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.noise = noise
-        self.level = level
-        self.m = m
-        self.classes = classes
-        self.random_state = random_state
+    _limit = 1.0
 
     @_if_model_has("predict_proba")
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of the estimator at inputs X, (N, 2), if it has any.
-
-        Examples
-        --------
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> X, y, f = ua.datasets.labels(n=40, random_state=0)
-        >>> model = ua.ConfidenceClassifier(LogisticRegression(), random_state=0).fit(X, y)
-        >>> model.predict_proba(X).shape
-        (40, 2)
-        """
+        """Return the probabilities of the estimator at inputs X, (N, 2), if it has any."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(deepcopy(X)))
 
@@ -169,17 +151,11 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         -------
         boolean array of shape (N, 2), or a dict of them for several levels
             Column j belongs to ``classes_[j]``; an input with both labels is undecided.
-
-        Examples
-        --------
-        >>> X, y, f = ua.datasets.labels(n=60, d=1, random_state=0)
-        >>> model = ua.ConfidenceClassifier(random_state=0).fit(X, y)
-        >>> bool((model.predict_set(X, kind="inner") <= model.predict_set(X)).all())
-        True
         """
         if kind not in ("outer", "inner"):
-            expected = "'outer' or 'inner'"
-            raise ValueError(complaint("kind", "is unknown", expected, repr(kind), "Leave it out."))
+            raise ValueError(
+                f"kind is unknown: expected 'outer' or 'inner', given {kind!r}. Leave it out."
+            )
         if kind == "inner":
             return self._inner_sets(X, level)
         return self._bounds(X, level, self._outer_sets)
@@ -209,14 +185,12 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         return _possible(bounds)
 
     def _inner_sets(self, X: Any, level: Any) -> Any:
-        none = np.full((len(self.predict(X)), 2), np.nan)
-        asked = self.level if level is None else level
-        sets = {}
+        none = np.full(len(self.predict(X)), np.nan)
+        asked, sets = self.level if level is None else level, {}
         bands = self.region_.band(X, level=np.atleast_1d(asked).tolist(), inner=True)
         for p, band in bands.items():
-            found = band.inner_lower is not None
-            inner = np.column_stack([band.inner_lower, band.inner_upper]) if found else none
-            sets[p] = _possible(inner)
+            ends = (none if end is None else end for end in (band.inner_lower, band.inner_upper))
+            sets[p] = _possible(np.column_stack([*ends]))
         return by_level(sets, asked)
 
     def _model(self) -> Any:
@@ -225,9 +199,11 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     def _check(self, model: Any) -> None:
         factory_for(model, ClassifierMixin)
         if not is_classifier(model):
-            expected = "RidgeClassifier, ua.LSSVC or LogisticRegression"
-            remedy, given = "Use ua.ConfidenceRegressor for a regressor.", type(model).__name__
-            raise TypeError(complaint("estimator", "is not a classifier", expected, given, remedy))
+            raise TypeError(
+                "estimator is not a classifier: expected RidgeClassifier, ua.LSSVC or "
+                f"LogisticRegression, given {type(model).__name__}. Use ua.ConfidenceRegressor for "
+                "a regressor."
+            )
 
     def _targets(self, y: Array, rows: BoolArray, model: Any) -> tuple[Array, dict[str, Any]]:
         if y.dtype.kind == "O":
@@ -244,8 +220,10 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         classes, _ = as_signs(y, rows, self.classes)
         ordered = np.unique(classes).tolist()
         if classes.tolist() != ordered:
-            wrong, given = "are not in increasing order", classes.tolist()
-            raise ValueError(complaint("classes", wrong, f"{ordered}", given, "Exchange them."))
+            raise ValueError(
+                f"classes are not in increasing order: expected {ordered}, given "
+                f"{classes.tolist()}. Exchange them."
+            )
         second, about_y = y == classes[1], {"classes": classes}
         known = isinstance(model, (RidgeClassifier, LogisticRegression, LSSVC))
         if not known or len(np.unique(second[rows])) == 2:
@@ -262,10 +240,11 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         try:
             a = region.estimate
         except NotAvailable as error:
-            name = type(model).__name__
-            wrong, expected = f"has one class only, for which {name} has no fit", "rows of both"
-            remedy = "Use RidgeClassifier or ua.LSSVC, or fit_intercept=False."
-            raise ValueError(complaint("y", wrong, expected, "equal labels", remedy)) from error
+            raise ValueError(
+                f"y has one class only, for which {type(model).__name__} has no fit: expected rows "
+                "of both, given equal labels. Use RidgeClassifier or ua.LSSVC, or "
+                "fit_intercept=False."
+            ) from error
         data, design = region.problem.data("predictions need"), region.problem.design("predictions")
         bias = float(a[0]) if design.intercept else 0.0
         if isinstance(model, LSSVC):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, final
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.base import RegressorMixin, is_classifier
 from sklearn.linear_model import Ridge
 from sklearn.utils import get_tags
 
-from unassuming._errors import NotAvailable, complaint
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
 from unassuming.estimators.base import ConfidenceEstimator, by_level
 from unassuming.inputs import check_norm_bound
@@ -19,6 +20,7 @@ from unassuming.regions import Band, Region
 
 
 @final
+@dataclass(eq=False, repr=False)
 class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
     """A regressor with a simultaneous confidence band, exact in finite samples.
 
@@ -68,38 +70,29 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
 
     Examples
     --------
-    >>> model = ua.ConfidenceRegressor(LinearRegression(), random_state=0).fit(X, y)
-    >>> model.predict(X[:2]).round(2)
+    >>> import pandas as pd
+    >>> Z = pd.DataFrame(X, columns=["dose", "age"])
+    >>> model = ua.ConfidenceRegressor(LinearRegression(), random_state=0).fit(Z, y)
+    >>> model.predict(Z[:2]).round(2)
     array([0.62, 1.14])
-    >>> model.predict_band(X[:2]).round(2)
+    >>> model.predict_band(Z[:2]).round(2)
     array([[0.31, 0.95],
            [0.76, 1.51]])
     >>> print(model.band_status_)
     every bound is finite and an honest outer bound of the region
     >>> model.region_.contains(coefficients, level=0.99)
     True
-    >>> import pandas as pd
-    >>> named = model.fit(pd.DataFrame(X, columns=["dose", "age"]), y)
-    >>> named.n_features_in_, named.feature_names_in_.tolist(), named.region_.names
-    (2, ['dose', 'age'], ['intercept', 'dose', 'age'])
+    >>> model.n_features_in_, model.feature_names_in_.tolist()
+    (2, ['dose', 'age'])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        noise: str | Noise | None = None,
-        level: float = 0.95,
-        m: int | str = 128,
-        norm_bound: float | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.noise = noise
-        self.level = level
-        self.m = m
-        self.norm_bound = norm_bound
-        self.random_state = random_state
+    estimator: Any = None
+    _: KW_ONLY
+    noise: str | Noise | None = None
+    level: float = 0.95
+    m: int | str = 128
+    norm_bound: float | None = None
+    random_state: Any = 0
 
     def predict_mean_interval(self, X: Any, level: Any = None) -> Any:
         """Return lower and upper bounds of the mean outcome at every input, one at a time.
@@ -145,8 +138,10 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
     def _check(self, model: Any) -> None:
         factory_for(model, RegressorMixin)
         if is_classifier(model):
-            given, remedy = type(model).__name__, "Use ua.ConfidenceClassifier."
-            raise TypeError(complaint("estimator", "is a classifier", "a regressor", given, remedy))
+            raise TypeError(
+                "estimator is a classifier: expected a regressor, given "
+                f"{type(model).__name__}. Use ua.ConfidenceClassifier."
+            )
         check_norm_bound(self.norm_bound)
 
     def _targets(self, y: Array, rows: BoolArray, model: Any) -> tuple[Array, dict[str, Any]]:

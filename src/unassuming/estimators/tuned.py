@@ -13,8 +13,7 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, cross_val_p
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
-from unassuming._errors import complaint
-from unassuming._typing import IntArray
+from unassuming._typing import BoolArray, IntArray
 from unassuming.inputs import (
     as_seed,
     check_data,
@@ -56,10 +55,9 @@ def tuned_region(
     X, y : arrays or DataFrames
         The data.
     tune_size : float or int, default 0.5
-        The part of the rows for the search: a share between 0 and 1, or a number of rows. Blocks
-        of an assumption such as ``ua.noise.BlockSymmetric(blocks)`` stay together, since their rows
-        depend on each other, and the share is one of blocks. A user-defined assumption has to
-        declare that rows may be set aside: `noise.Noise.units`.
+        The part of the rows for the search: a share between 0 and 1, or a number of rows; of blocks
+        for an assumption such as ``ua.noise.BlockSymmetric(blocks)``, which stay together. A
+        user-defined assumption has to declare that rows may be set aside: `noise.Noise.units`.
     fit_params : dict, optional
         Further arguments of ``search.fit``, such as ``{"groups": groups}`` or
         ``{"ridge__sample_weight": weights}``. Entries with one item for each row are restricted to
@@ -72,9 +70,8 @@ def tuned_region(
         Source of the split, of the unseeded random parts of the search, and of the region's
         transformations, all independent of each other.
     **region_options
-        Passed to `unassuming.confidence_region`: noise, m, sample_weight, weighting, ties,
-        classes. Weights are restricted to the rows of the region. They do not weight the search
-        (use `fit_params` for that), but it does not get rows of weight zero.
+        Passed to `unassuming.confidence_region`. Weights do not weight the search (use `fit_params`
+        for that), but it does not get rows of weight zero.
 
     Returns
     -------
@@ -100,15 +97,19 @@ def tuned_region(
     seed, first = as_seed(random_state), _first_candidate(search)
     model = split_pipeline(first)[1]
     if is_series_model(model):
-        wrong, expected = "has rows that depend on earlier ones", "a model of independent rows"
-        remedy = "Choose its orders on an earlier part, and pass the rest to ua.confidence_region."
-        raise TypeError(complaint("search", wrong, expected, repr(model), remedy))
+        raise TypeError(
+            "search has rows that depend on earlier ones: expected a model of "
+            f"independent rows, given {model!r}. Choose its orders on an earlier part, and pass "
+            "the rest to ua.confidence_region."
+        )
     known = {"norm_bound", "noise_scale", "level", "alphas", "inputs"}
     if plan is not None and not (
         isinstance(plan, Mapping) and {"norm_bound"} <= set(plan) <= known
     ):
-        expected, remedy = f"norm_bound, and possibly others of {sorted(known)}", "Correct it."
-        raise ValueError(complaint("plan", "does not fit", expected, repr(plan), remedy))
+        raise ValueError(
+            f"plan does not fit: expected norm_bound, and possibly others of {sorted(known)}, "
+            f"given {plan!r}. Correct it."
+        )
     given = {name: region_options[name] for name in ("noise", "m") if name in region_options}
     noise, classify = check_options(model, **given), is_label_model(model)
     if not classify:
@@ -118,15 +119,9 @@ def tuned_region(
     weight = np.zeros(len(data.rows))
     weight[data.rows] = 1.0 if data.weight is None else data.weight
     split, drawn, own = np.random.SeedSequence([seed, 0]).spawn(3)
-    tuning_rows, rows = _split(
-        units_of(noise, len(weight)), tune_size, np.random.default_rng(split)
-    )
-    used, kept = tuning_rows[weight[tuning_rows] != 0], np.zeros(len(weight), dtype=np.bool_)
-    kept[rows] = True
-    for part, count in (("search", len(used)), ("region", int((weight[rows] > 0).sum()))):
-        if count < 2:
-            wrong, remedy = f"leaves the {part} too few rows", "Pass another share, or more data."
-            raise ValueError(complaint("tune_size", wrong, "at least 2", f"{count}", remedy))
+    units = units_of(noise, len(weight))
+    kept = _kept(units, weight > 0, tune_size, np.random.default_rng(split))
+    rows, used = np.flatnonzero(kept), np.flatnonzero(~kept & (weight > 0))
     options = {
         **region_options,
         "noise": restricted(noise, kept),
@@ -143,9 +138,10 @@ def tuned_region(
     inputs, outputs = _safe_split(tuner, X, y, used)
     tuner.fit(inputs, outputs, **_check_method_params(X, fit_params or {}, indices=used))
     if not hasattr(tuner, "best_params_"):
-        wrong, expected = "does not say which hyper-parameters are best", "a search with one metric"
-        remedy = "Set refit to the metric that decides."
-        raise ValueError(complaint("search", wrong, expected, repr(search), remedy))
+        raise ValueError(
+            "search does not say which hyper-parameters are best: expected a search with one "
+            f"metric, given {search!r}. Set refit to the metric that decides."
+        )
     best = clone(search.estimator).set_params(**clone(tuner.best_params_, safe=False))
     chosen = dict(tuner.best_params_)
     own_inputs, own_outputs = _safe_split(tuner, X, y, rows)
@@ -158,14 +154,8 @@ def tuned_region(
         if made.setting.parameter is not None and made.alpha is not None:
             chosen[made.setting.parameter] = made.alpha
     region = confidence_region(best, own_inputs, own_outputs, **options)
-    region.tuning = Tuning(
-        tuning_rows=used,
-        region_rows=rows,
-        best_params=chosen,
-        best_score=float(getattr(tuner, "best_score_", np.nan)),
-        seed=seed,
-        search=tuner,
-    )
+    score = float(getattr(tuner, "best_score_", np.nan))
+    region.tuning = Tuning(used, rows, chosen, score, seed, search=tuner)
     return region
 
 
@@ -173,9 +163,10 @@ def _first_candidate(search: Any) -> Any:
     """Return the estimator with the first hyper-parameters that the search tries."""
     name = search.__name__ if isinstance(search, type) else type(search).__name__
     if not isinstance(search, BaseEstimator) or not name.endswith("SearchCV"):
-        wrong, expected = "is not a search over hyper-parameters", "an instance of GridSearchCV"
-        remedy = "Wrap the model in GridSearchCV, or use ua.confidence_region."
-        raise TypeError(complaint("search", wrong, expected, name, remedy))
+        raise TypeError(
+            "search is not a search over hyper-parameters: expected an instance of GridSearchCV, "
+            f"given {name}. Wrap the model in GridSearchCV, or use ua.confidence_region."
+        )
     grid = getattr(search, "param_grid", None)
     drawn = getattr(search, "param_distributions", None)
     first: dict[str, Any] = ParameterGrid(grid)[0] if grid else {}
@@ -189,26 +180,26 @@ def _noise_scale(estimator: Any, X: Any, y: Any) -> float:
     residuals = np.asarray(y, dtype=np.float64) - cross_val_predict(estimator, X, y)
     scale = _NORMAL * float(np.median(np.abs(residuals)))
     if not scale > 0:
-        wrong, expected = "has no scale on the rows of the search", "residuals other than zero"
-        remedy = "Pass noise_scale in plan."
-        raise ValueError(complaint("the noise", wrong, expected, "zeros", remedy))
+        raise ValueError(
+            "the noise has no scale on the rows of the search: expected residuals other than zero, "
+            "given zeros. Pass noise_scale in plan."
+        )
     return scale
 
 
-def _split(units: IntArray, tune_size: Any, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return the rows of the two parts, each sorted; rows of one unit go to the same part."""
-    total = int(units.max()) + 1
+def _kept(units: IntArray, used: BoolArray, tune_size: Any, rng: np.random.Generator) -> BoolArray:
+    """Return which rows the region keeps; rows of one unit go to the same part."""
+    total, count = int(units.max()) + 1, 0
     if isinstance(tune_size, Integral) and not isinstance(tune_size, bool):
         count = int(tune_size)
     elif isinstance(tune_size, Real) and 0 < float(tune_size) < 1:
         count = round(float(tune_size) * total)
-    else:
-        count = 0
-    if not 0 < count < total:
-        wrong = "leaves one part without rows"
-        expected = f"a share between 0 and 1, or a number from 1 to {total - 1}"
-        remedy = "Pass e.g. tune_size=0.5."
-        raise ValueError(complaint("tune_size", wrong, expected, repr(tune_size), remedy))
     chosen = np.zeros(total, dtype=np.bool_)
-    chosen[rng.permutation(total)[:count]] = True
-    return np.flatnonzero(chosen[units]), np.flatnonzero(~chosen[units])
+    chosen[rng.permutation(total)[: max(count, 0)]] = True
+    tuned = chosen[units]
+    if min((tuned & used).sum(), (~tuned & used).sum()) < 2:
+        raise ValueError(
+            "tune_size leaves one part too few rows: expected a share between 0 and 1, or a number "
+            f"below {total}, and two rows in each part, given {tune_size!r}. Pass tune_size=0.5."
+        )
+    return np.asarray(~tuned)

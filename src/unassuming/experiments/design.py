@@ -10,8 +10,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from unassuming._errors import complaint
-from unassuming._labels import as_labels, is_missing, numbered
+from unassuming._labels import as_labels, numbered
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming._words import spoken
 from unassuming.inputs import as_finite, as_inputs, check_alignment
@@ -46,33 +45,41 @@ class Experiment:
         check_alignment(
             y=y, treatment=treatment, strata=strata, clusters=clusters, controls=controls
         )
-        outcomes = _column(as_finite(y, "y"))
-        n = len(outcomes) if outcomes.ndim == 1 else 0
-        if n < 2:
-            expected, remedy = "one number for each of several rows", "Test one outcome at a time."
-            shape = f"shape {outcomes.shape}"
-            raise ValueError(complaint("y", "is not a vector", expected, shape, remedy))
+        outcomes = as_finite(y, "y")
+        outcomes = outcomes[:, 0] if outcomes.ndim == 2 and outcomes.shape[1] == 1 else outcomes
+        if outcomes.ndim != 1 or len(outcomes) < 2:
+            raise ValueError(
+                "y is not a vector: expected one number for each of several rows, given shape "
+                f"{outcomes.shape}. Test one outcome at a time."
+            )
+        n = len(outcomes)
         given, names = _two_values(treatment, treated, n)
-        unit = np.arange(n) if clusters is None else _groups(clusters, "clusters", n)
-        stratum = np.zeros(n, np.intp) if strata is None else _groups(strata, "strata", n)
+        unit = np.arange(n) if clusters is None else _labels(clusters, "clusters", n)
+        stratum = np.zeros(n, np.intp) if strata is None else _labels(strata, "strata", n)
+        unit, stratum = numbered(unit)[0], numbered(stratum)[0]
         first = np.unique(unit, return_index=True)[1]
         for name, values in (("treatment", given), ("strata", stratum)):
-            _check_within(name, np.not_equal(values, values[first][unit]), clusters)
-        found = cls(
-            y=outcomes,
-            controls=_table(controls, n),
-            treated=given[first],
-            stratum=stratum[first],
-            unit=unit,
-            names=names,
-            clustered=clusters is not None,
-            stratified=strata is not None,
-        )
+            varies = values != values[first][unit]
+            if varies.any():
+                j = int(np.argmax(varies))
+                raise ValueError(
+                    f"{name} varies within a cluster: expected one value in all rows of a cluster, "
+                    f"given two in cluster {spoken(np.asarray(clusters).reshape(-1)[j])}, at row "
+                    f"{j}. If the treatment was drawn within clusters, pass them as strata."
+                )
+        if getattr(controls, "ndim", np.ndim(controls)) == 1:
+            controls = as_finite(controls, "controls")[:, None]
+        table = np.empty((n, 0)) if controls is None else as_inputs(controls)
+        _check_length(len(table), "controls", n)
+        grouped = {"clustered": clusters is not None, "stratified": strata is not None}
+        found = cls(outcomes, table, given[first], stratum[first], unit, names, **grouped)
         if found.order < 2:
-            wrong = "varies within too few strata" if found.stratified else "varies too little"
-            expected = "at least two assignments that differ, and are as likely"
-            remedy = "Pass more rows or clusters, and the strata in which the treatment was drawn."
-            raise ValueError(complaint("treatment", wrong, expected, found.count, remedy))
+            where = "within too few strata" if found.stratified else "too little"
+            raise ValueError(
+                f"treatment varies {where}: expected at least two assignments that differ, and are "
+                f"as likely, given {found.count}. Pass more rows or clusters, and the strata in "
+                "which the treatment was drawn."
+            )
         return found
 
     @property
@@ -128,70 +135,38 @@ class Experiment:
             yield batch
 
 
-def _column(values: Any) -> Any:
-    """Return a table of one column as a vector."""
-    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+def _check_length(length: int, name: str, n: int) -> None:
+    if length != n:
+        raise ValueError(
+            f"{name} has the wrong length: expected {n}, one for each row of y, given {length}. "
+            "Pass the rows of the same data set."
+        )
 
 
-def _check_length(shape: tuple[int, ...], name: str, n: int) -> None:
-    if shape[:1] != (n,) or (name != "controls" and len(shape) > 1):
-        expected, remedy = f"{n}, one for each row of y", "Pass the rows of the same data set."
-        raise ValueError(complaint(name, "has the wrong length", expected, f"{shape}", remedy))
-
-
-def _groups(values: Any, name: str, n: int) -> IntArray:
-    """Return the number of the group of each row, by first appearance."""
+def _labels(values: Any, name: str, n: int) -> Any:
+    """Return the label of each row."""
     labels = as_labels(values, name)
-    _check_length(labels.shape, name, n)
-    return numbered(labels)[0]
+    _check_length(len(labels), name, n)
+    return labels
 
 
 def _two_values(treatment: Any, treated: Any, n: int) -> tuple[BoolArray, tuple[str, str]]:
     """Return which rows were treated, and the two values in words."""
-    labels = _column(np.asarray(treatment)).tolist()
-    _check_length(np.shape(labels), "treatment", n)
-    missing = [j for j, label in enumerate(labels) if is_missing(label) or label != label]
-    if missing:
-        given = f"{labels[missing[0]]} at row {missing[0]} (counted from zero)"
-        wrong, expected = "has a missing value", "a value for every row"
-        raise ValueError(complaint("treatment", wrong, expected, given, "Drop the row."))
-    values = list(dict.fromkeys(labels))
+    labels = np.asarray(treatment)
+    if labels.dtype.kind != "f" or labels.ndim > 1 or np.isnan(labels).any():
+        labels = as_labels(treatment, "treatment")
+    _check_length(len(labels), "treatment", n)
+    values = np.unique(labels).tolist()
     words = ", ".join(spoken(value) for value in values[:4])
     if len(values) != 2:
-        given, remedy = f"{len(values)} ({words})", "Compare two treatments at a time."
-        wrong = "does not have two values"
-        raise ValueError(complaint("treatment", wrong, "two, e.g. 0 and 1", given, remedy))
-    if treated is not None and treated not in values:
-        remedy = "Pass the value of the treated rows."
         raise ValueError(
-            complaint("treated", "is not a value of treatment", words, repr(treated), remedy)
+            f"treatment does not have two values: expected two, e.g. 0 and 1, given {len(values)} "
+            f"({words}). Compare two treatments at a time."
         )
-    try:
-        values.sort(key=None if treated is None else lambda value: value == treated)
-    except TypeError:
-        wrong, expected = "has values of different types", "two that can be ordered"
-        remedy = "Name the treated one: treated=..."
-        raise ValueError(complaint("treatment", wrong, expected, words, remedy)) from None
-    rows = np.array([label == values[1] for label in labels], dtype=np.bool_)
-    return rows, (spoken(values[0]), spoken(values[1]))
-
-
-def _check_within(name: str, varies: BoolArray, clusters: Any) -> None:
-    """Refuse a treatment, or strata, that vary within a cluster."""
-    if varies.any():
-        j = int(np.argmax(varies))
-        given = f"two in cluster {spoken(np.asarray(clusters).reshape(-1)[j])}, at row {j}"
-        remedy = "If the treatment was drawn within clusters, pass them as strata."
-        wrong, expected = "varies within a cluster", "one value in all rows of a cluster"
-        raise ValueError(complaint(name, wrong, expected, given, remedy))
-
-
-def _table(controls: Any, n: int) -> Array:
-    """Return the controls as columns of finite numbers."""
-    if controls is None:
-        return np.empty((n, 0))
-    if getattr(controls, "ndim", np.ndim(controls)) == 1:
-        controls = as_finite(controls, "controls")[:, None]
-    table = as_inputs(controls)
-    _check_length(table.shape, "controls", n)
-    return table
+    if treated is not None and treated not in values:
+        raise ValueError(
+            f"treated is not a value of treatment: expected {words}, given {treated!r}. Pass the "
+            "value of the treated rows."
+        )
+    without, chosen = values if treated is None or treated == values[1] else values[::-1]
+    return labels == chosen, (spoken(without), spoken(chosen))

@@ -11,7 +11,7 @@ the estimate, from (α_0 - α_i)/(β_0 - β_i) to (α_0 + α_i)/(β_0 + β_i), i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from numbers import Real
@@ -21,9 +21,8 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unassuming._errors import complaint
 from unassuming._frames import as_frame
-from unassuming._numerics import CUT, EPS, SEEN, factor, precedes
+from unassuming._numerics import EPS, SEEN, factor, precedes
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming._words import joined
 from unassuming.experiments.design import Experiment
@@ -36,27 +35,18 @@ _MOST, _DRAWN = 4096, 1000
 # --- statistics -------------------------------------------------------------------------------
 
 
-def _projection(experiment: Experiment) -> Any:
+def _projection(experiment: Experiment) -> Callable[[Array], Array]:
     """Return M for vectors (..., n): residuals on indicators of strata and on controls."""
     stratum = experiment.stratum[experiment.unit]
-    parts = [np.flatnonzero(stratum == s) for s in range(int(stratum.max()) + 1)]
-
-    def centred(v: Array) -> Array:
-        for _ in range(2):  # twice: a large common shift leaves no digits behind
-            v = np.array(v)
-            for rows in parts:
-                v[..., rows] -= v[..., rows].mean(axis=-1, keepdims=True)
-        return v
-
-    C = experiment.controls
-    moved = centred(C.T).T
-    size = np.abs(C).max(axis=0, initial=0.0)
-    moved = moved[:, np.abs(moved).max(axis=0, initial=0.0) > CUT * size]
-    Q = factor(moved, np.ones(len(C))).Q if moved.shape[1] else moved
+    one, others = np.ones(len(stratum)), stratum[:, None] == np.arange(1, stratum.max() + 1)
+    columns = np.column_stack([one, others, experiment.controls])
+    Q = factor(columns, one, intercept=True).Q
 
     def project(v: Array) -> Array:
-        v = centred(v)
-        return v - (v @ Q) @ Q.T
+        v = v - v.mean(axis=-1, keepdims=True)
+        for _ in range(2):
+            v = v - (v @ Q) @ Q.T
+        return v
 
     return project
 
@@ -86,9 +76,10 @@ class EffectLines:
         y, moved = project(data.y), project(t0)
         beta0 = float(np.linalg.norm(moved))
         if beta0 <= SEEN * np.linalg.norm(t0):
-            wrong = "is a linear combination of the controls and strata"
-            expected, given = "controls that do not determine it", f"{data.controls.shape[1]}"
-            raise ValueError(complaint("treatment", wrong, expected, given, "Drop those that do."))
+            raise ValueError(
+                "treatment is a linear combination of the controls and strata: expected controls "
+                f"that do not determine it, given {data.controls.shape[1]}. Drop those that do."
+            )
         u0 = moved / beta0
         alpha, beta, ends, same = [np.array([u0 @ y])], [np.array([beta0])], [], []
         for batch in others:
@@ -104,20 +95,14 @@ class EffectLines:
             alpha.append(u @ y)
             beta.append(u @ moved)
         both, ties = np.concatenate(ends, axis=1), np.concatenate(same)
-        wins = tie_order[0] < tie_order[1:]
+        endless = np.where(tie_order[0] < tie_order[1:], np.inf, -np.inf)
+        low = np.where(ties, -endless, both.min(axis=0))
+        high = np.where(ties, endless, both.max(axis=0))
         steps = 16 * EPS * (len(y) + data.controls.shape[1])
-        return cls(
-            alpha=np.concatenate(alpha),
-            beta=np.concatenate(beta),
-            low=np.where(ties, np.where(wins, -np.inf, np.inf), both.min(axis=0)),
-            high=np.where(ties, np.where(wins, np.inf, -np.inf), both.max(axis=0)),
-            same=ties,
-            blur=(
-                steps * float(np.linalg.norm(y)) + 4 * EPS * float(np.linalg.norm(data.y)),
-                steps * beta0,
-            ),
-            tie_order=tie_order,
-        )
+        rounding = steps * np.linalg.norm(y) + 4 * EPS * np.linalg.norm(data.y)
+        blur = (float(rounding), steps * beta0)
+        lines = np.concatenate(alpha), np.concatenate(beta)
+        return cls(*lines, low, high, ties, blur, tie_order)
 
     @property
     def estimate(self) -> float:
@@ -139,11 +124,8 @@ class EffectLines:
     def interval(self, level: float, *, enumerated: bool) -> EffectInterval:
         """Return the effects that lie in at least q of the intervals {Z_0 <= Z_i}."""
         m = len(self.alpha)
-        if enumerated and 1 - 1 / m < level < 1 - 1e-9:  # the whole line has any level
-            try:
-                Level.at_least(level, m)
-            except ValueError:
-                return EffectInterval(1.0, -np.inf, np.inf, EffectStatus.TOO_FEW)
+        if enumerated and 1 - (1 - 1e-9) / m < level < 1:  # the whole line has any level
+            return EffectInterval(1.0, -np.inf, np.inf, EffectStatus.TOO_FEW)
         chosen, estimate = Level.at_least(level, m), self.estimate
         # All that are not empty contain the estimate, so counting them is ordering their ends.
         lower = float(np.partition(self.low, chosen.q - 1)[chosen.q - 1])
@@ -265,9 +247,10 @@ class AssignmentTest:
         """Return the p-values of hypotheses about the effect, for ``effects`` (N,)."""
         tested = np.atleast_1d(as_finite(effects, "effects", "Pass finite numbers."))
         if tested.ndim != 1:
-            expected, remedy = "one number for each hypothesis", "Pass a list of numbers."
-            given = f"shape {tested.shape}"
-            raise ValueError(complaint("effects", "is not a vector", expected, given, remedy))
+            raise ValueError(
+                "effects is not a vector: expected one number for each hypothesis, given shape "
+                f"{tested.shape}. Pass a list of numbers."
+            )
         return np.asarray((self.m - self.lines.ranks(tested) + 1) / self.m)
 
     def interval_at(self, level: float) -> EffectInterval:
@@ -284,13 +267,22 @@ class AssignmentTest:
     def __str__(self) -> str:
         e, found, total = self.experiment, self.interval, self.experiment.controls.shape[1]
         units = "clusters" if e.clustered else "rows"
-        where = f" in {len(e.parts)} strata" if e.stratified else ""
+        where = " in each stratum" if e.stratified else ""
         controls = [f"{total} control{'s' * (total > 1)}"] if total else []
         adjusted = joined(["strata"] * e.stratified + controls)
-        fixed = joined(["controls"] * bool(total) + ["strata"] * e.stratified + ["hypothesis"])
+        given = joined(["controls"] * bool(total) + ["strata"] * e.stratified + ["hypothesis"])
+        compared = f"with all {self.assignments:,} possible ones"
+        if not self.enumerated:
+            compared = (
+                f"with {self.m - 1} of {self.assignments:.4g} possible ones, drawn at random with "
+                f"seed {self.seed}"
+            )
+        elif self.m < self.assignments:
+            compared += f", {self.m} pairs of mirror images with the same statistic"
         lines = [
             f"Constant effect of treatment {e.names[1]} against {e.names[0]}: n = {len(e.y)} rows, "
-            f"{int(e.treated.sum())} of {len(e.treated)} {units} treated{where}.",
+            f"{int(e.treated.sum())} of {len(e.treated)} {units} treated"
+            f"{f' in {len(e.parts)} strata' * e.stratified}.",
             f"  estimate  {self.estimate:.6g} (least squares{' with ' * bool(adjusted)}{adjusted})",
             f"  interval  {found}",
             f"  p-value   {self.pvalue:.6g} of effect {self.effect:g} (rank {self.rank} of "
@@ -300,28 +292,12 @@ class AssignmentTest:
             highest = 1 - 1 / self.m
             lines.append(f"The highest level that {self.m} statistics allow is {highest:.6g}.")
         assumed = (
-            f"Assumed: every choice of this many treated {units}{where and ' in each stratum'} was "
-            "equally likely; the treatment adds the same number to every outcome, and does not "
-            f"change outcomes of other rows; {fixed} and seed do not depend on the assignment. "
-            "Nothing is assumed about the outcomes."
+            f"Compares the assignment that was made {compared}. Assumes that every choice of this "
+            f"many treated {units}{where} was equally likely, that the treatment adds the same "
+            "number to every outcome and does not change outcomes of other rows, and that "
+            f"{given} and seed do not depend on the assignment."
         )
-        return "\n".join([*lines, fill(f"Compared: {self._compared}", 100), fill(assumed, 100)])
-
-    @property
-    def _compared(self) -> str:
-        if not self.enumerated:
-            total = self.assignments
-            size = f"{total:,}" if total < 10**15 else f"10^{len(str(total)) - 1}"
-            return (
-                f"the assignment that was made with {self.m - 1} of the {size} possible ones, "
-                f"drawn at random with seed {self.seed}."
-            )
-        pairs = (
-            f", which are {self.m} pairs of mirror images: exchanging treated and untreated as a "
-            "whole changes no statistic"
-        )
-        mirrored = pairs * (self.m < self.assignments)
-        return f"all {self.assignments} possible assignments{mirrored}."
+        return "\n".join([*lines, fill(assumed, 100)])
 
 
 # --- the test ---------------------------------------------------------------------------------
@@ -401,12 +377,16 @@ def assignment_test(
     """
     experiment = Experiment.of(y, treatment, treated, strata, clusters, controls)
     if isinstance(effect, bool) or not isinstance(effect, Real) or not np.isfinite(effect):
-        expected, remedy = "one finite number", "Pass e.g. effect=0.0, and several to pvalues."
-        raise ValueError(complaint("effect", "is not a number", expected, repr(effect), remedy))
+        raise ValueError(
+            f"effect is not a number: expected one finite number, given {effect!r}. Pass e.g. "
+            "effect=0.0, and several to pvalues."
+        )
     ties, seed, order = check_ties(ties), as_seed(random_state), experiment.order
     if m == "all" and order > _MOST:
-        expected, remedy = f"at most {_MOST} assignments for 'all'", "Pass an integer, e.g. m=1000."
-        raise ValueError(complaint("m", "is too large", expected, f"{order:,}", remedy))
+        raise ValueError(
+            f"m is too large: expected at most {_MOST} assignments for 'all', given {order:,}. "
+            "Pass an integer, e.g. m=1000."
+        )
     listed = m == "all" or (m is None and order <= _MOST)
     size = order if listed else _DRAWN if m is None else check_m(m)
     draws, tie_stream, _ = streams(seed)

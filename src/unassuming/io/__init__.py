@@ -1,9 +1,8 @@
 """Save a region to one file of arrays and integers, and load it again.
 
-The file is an uncompressed zip archive in NumPy's format, with a header in JSON and a hash of the
-whole. It holds the data, the drawn transformations themselves and the tie order, so that a loaded
-region has the same ranks even if NumPy's random generators change. The file holds no code, and
-loading it runs none.
+The file is an uncompressed zip archive in NumPy's format, with a header in JSON. It holds the data,
+the transformations themselves and the tie order, so that a loaded region has the same ranks even if
+NumPy's random generators change. The file holds no code, and loading it runs none.
 """
 
 from unassuming.io.described import check_estimator as check_estimator

@@ -1,36 +1,27 @@
 """One file of arrays and a JSON header: written whole or not at all, read only if undamaged.
 
-It is an uncompressed zip archive, so that no member is larger than the file itself, and every size
-is known before anything is read.
+It is an uncompressed zip archive, as NumPy writes it, so that no member is larger than the file
+itself. The archive has a checksum of every member.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import io
 import json
 import os
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
-from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 
-from unassuming._errors import complaint
 from unassuming._version import __version__
 
 FORMAT = 3
 """The format of the files of this version; others are refused."""
 _HEADER = "unassuming"
-_DIGEST = "sha256"
-_SUFFIX = ".npy"
-_KINDS = "biufcmMUS"  # kinds of arrays that NumPy stores without pickling
 
 AnyPath = str | os.PathLike[str]
 
@@ -42,55 +33,25 @@ class Unreadable(Exception):
 def write(path: AnyPath, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write beside the target and move into place: nothing half-written is ever seen."""
     target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        wrong, remedy = "is in a folder that does not exist", "Create the folder first."
-        expected = "a folder that exists"
-        raise FileNotFoundError(complaint("path", wrong, expected, target.parent, remedy))
-    if target.is_dir():
-        remedy = "Add the name of a file."
-        raise IsADirectoryError(complaint("path", "is a folder", "a file", target, remedy))
+    if not target.parent.is_dir() or target.is_dir():
+        kind = IsADirectoryError if target.is_dir() else FileNotFoundError
+        raise kind(
+            "path is not where a file can be written: expected a file in a folder that exists, "
+            f"given {target}. Add a name, or create the folder first."
+        )
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    temporary = Path(name)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
-            write_members(file, {_HEADER: text, **arrays})
+        with open(temporary, "wb") as file:
+            np.savez(file, **{_HEADER: text, **arrays})  # the date is fixed: the file is the same
             file.flush()
             os.fsync(file.fileno())
-        _set_permissions(temporary, target)
+        if target.exists():
+            shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
+        temporary.unlink(missing_ok=True)
         raise
-
-
-def write_members(file: Any, arrays: Mapping[str, Any]) -> None:
-    """Write arrays as members of an archive, and their hash after them."""
-    digest = hashlib.sha256()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        for name in (*arrays, _DIGEST):
-            last, content = name == _DIGEST, io.BytesIO()
-            array = np.frombuffer(digest.digest(), dtype=np.uint8) if last else arrays[name]
-            npy.write_array(content, np.asanyarray(array), allow_pickle=False)
-            # The date is fixed, so that the same region gives the same file.
-            archive.writestr(zipfile.ZipInfo(name + _SUFFIX), content.getbuffer())
-            _add(digest, name, content.getbuffer())
-
-
-def _add(digest: Any, name: str, content: Any) -> None:
-    digest.update(f"{name}:{len(content)}:".encode())
-    digest.update(content)
-
-
-def _set_permissions(temporary: Path, target: Path) -> None:
-    """Give the permissions of the old file, or of a new file; only the owner has temporary ones."""
-    if target.exists():
-        shutil.copymode(target, temporary)
-        return
-    mask = os.umask(0)
-    os.umask(mask)
-    temporary.chmod(0o666 & ~mask)
 
 
 def read(path: AnyPath) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -98,51 +59,19 @@ def read(path: AnyPath) -> tuple[dict[str, Any], dict[str, Any]]:
 
     Any defect of the content is an `Unreadable`; a path that cannot be opened is an OSError.
     """
-    with open(path, "rb") as file:
-        try:
-            with zipfile.ZipFile(file) as archive:
-                arrays = _read_members(archive, os.fstat(file.fileno()).st_size)
-            header = json.loads(arrays.pop(_HEADER).tobytes())
-        except Unreadable:
-            raise
-        except Exception as error:  # a foreign file may cause any error
-            raise Unreadable(f"it cannot be read, {error}") from error
-    require(isinstance(header, dict), "header and arrays")
+    with open(path, "rb") as file, decoding():
+        with zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+        plain = all(member.compress_type == zipfile.ZIP_STORED for member in members)
+        size = sum(member.file_size for member in members)
+        if not plain or size > os.fstat(file.fileno()).st_size:
+            raise Unreadable("it is compressed, or lists more than it holds")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        header = json.loads(arrays.pop(_HEADER).tobytes())
+        require(isinstance(header, dict), "header and arrays")
     return header, arrays
-
-
-def _read_members(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
-    members = archive.infolist()
-    names = [member.filename.removesuffix(_SUFFIX) for member in members]
-    for wrong, why in (
-        (not {_HEADER, _DIGEST} <= set(names), "it has no header or no hash"),
-        (len(set(names)) < len(names), "it has two parts of one name"),
-        (any(m.compress_type != zipfile.ZIP_STORED for m in members), "it is compressed"),
-        (sum(m.file_size for m in members) > size, "it lists more than it holds"),
-    ):
-        if wrong:
-            raise Unreadable(why)
-    arrays, digest = {}, hashlib.sha256()
-    for name, member in zip(names, members, strict=True):
-        content = archive.read(member)
-        arrays[name] = _as_array(content, name)
-        if name != _DIGEST:
-            _add(digest, name, content)
-    if arrays.pop(_DIGEST).tobytes() != digest.digest():
-        raise Unreadable("its content has changed since it was written")
-    return arrays
-
-
-def _as_array(content: bytes, name: str) -> Any:
-    """Return an array in NumPy's format; its header must agree with the size of the content."""
-    stream = io.BytesIO(content)
-    read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-    shape, fortran, dtype = read_header[npy.read_magic(stream)](stream)
-    start = stream.tell()
-    if dtype.kind not in _KINDS or prod(shape) * dtype.itemsize != len(content) - start:
-        raise Unreadable(f"its part {name} is not an array of numbers or text")
-    flat = np.frombuffer(content, dtype=dtype, offset=start).copy()
-    return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from unassuming._errors import complaint
 from unassuming._words import shown
 from unassuming.inputs import split_pipeline
 from unassuming.io.tables import Store, as_plain
@@ -17,7 +16,6 @@ from unassuming.objectives import registered_classes
 
 # These parameters change how something is computed, but not the result.
 _WITHOUT_EFFECT = {"n_jobs", "verbose", "memory", "cache_size"}
-_PLAIN: dict[str, type[Noise]] = {cls.__name__: cls for cls in NAMED.values()}
 
 
 def _described(thing: Any) -> dict[str, str]:
@@ -41,11 +39,10 @@ def _text(value: Any) -> str:
     return str(getattr(value, "__name__", None) or shown(value))
 
 
-def _check_same(saved: Mapping[str, str], found: Mapping[str, str], refused: Any) -> None:
-    """Refuse the first parameter that differs; one that only one has is of another version."""
-    differ = [key for key in saved if key in found and saved[key] != found[key]]
-    if differ:
-        raise refused(*(f"{differ[0]} = {part[differ[0]]:.60}" for part in (saved, found)))
+def _differing(saved: Mapping[str, str], found: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the first parameter that differs; one that only one has is of another version."""
+    keys = [key for key in saved if key in found and saved[key] != found[key]]
+    return tuple(f"{key} = {part[key]:.60}" for key in keys[:1] for part in (saved, found))
 
 
 # --- estimators -------------------------------------------------------------------------------
@@ -84,74 +81,73 @@ def _known_class(name: str) -> type | None:
 def check_estimator(saved: dict[str, Any], given: Any, file: str, load: str) -> None:
     """Refuse an estimator that is missing, or that differs from the one of the file."""
     if given is None:
-        wrong, expected = f"is needed to load {file}, since code is not saved", saved["shown"]
-        remedy = f"Pass {load}(path, estimator=...)."
-        raise ValueError(complaint("estimator", wrong, expected, None, remedy))
-    now = shown(given)
-
-    def refused(before: str, after: str) -> ValueError:
-        return other_estimator(f"{saved['shown']}, with {before}", f"{now}, with {after}", file)
-
-    _check_same(saved["described"], _described(given), refused)
+        raise ValueError(
+            f"estimator is needed to load {file}, since code is not saved: expected "
+            f"{saved['shown']}, given None. Pass {load}(path, estimator=...)."
+        )
+    differ = _differing(saved["described"], _described(given))
+    if differ:
+        now = f"{shown(given)}, with {differ[1]}"
+        raise other_estimator(f"{saved['shown']}, with {differ[0]}", now, file)
 
 
 def other_estimator(expected: str, given: str, file: str) -> ValueError:
     """Return the error for an estimator that differs from the one of the file."""
-    remedy = "Pass the same estimator as before."
-    return ValueError(complaint("estimator", f"is not the one of {file}", expected, given, remedy))
+    return ValueError(
+        f"estimator is not the one of {file}: expected {expected}, given {given}. Pass the same "
+        "estimator as before."
+    )
 
 
 # --- noise ------------------------------------------------------------------------------------
 
+_PARAMETERS: dict[Any, str] = {ExchangeableWithin: "block_rows", Quantile: "tau"}
+
 
 def describe_noise(noise: Noise, store: Store) -> dict[str, Any]:
     """Return a description to compare later, and the parameters of a class of the library."""
-    name = type(noise).__name__
-    entry = {"class": name, "known": True, "described": _described(noise)}
-    if type(noise) is BlockSymmetric:
+    kind: Any = type(noise)
+    entry = {"class": kind.__name__, "known": True, "described": _described(noise)}
+    if kind in _PARAMETERS:
+        return {**entry, "value": getattr(noise, _PARAMETERS[kind])}
+    if isinstance(noise, BlockSymmetric) and kind is BlockSymmetric:
         return {**entry, "blocks": store.put("blocks", noise.blocks)}
-    if type(noise) is ExchangeableWithin:
-        return {**entry, "block_rows": noise.block_rows}
-    if type(noise) is Quantile:
-        return {**entry, "tau": noise.tau}
-    if type(noise) is InBasis:
+    if isinstance(noise, InBasis) and kind is InBasis:
         inner = describe_noise(noise.inner, store)
         basis = store.put("basis", noise.basis)
         return {**entry, "known": inner["known"], "inner": inner, "basis": basis}
-    return {**entry, "known": _PLAIN.get(name) is type(noise)}
+    return {**entry, "known": kind in NAMED.values()}
 
 
 def known_noise(saved: dict[str, Any], store: Store) -> Noise | None:
     """Return the assumption of a file; None if its class is defined by the user."""
-    name = saved["class"]
     if not saved["known"]:
         return None
-    if name == BlockSymmetric.__name__:
-        return BlockSymmetric(store.get(saved["blocks"]))
-    if name == ExchangeableWithin.__name__:
-        return ExchangeableWithin(saved["block_rows"])
-    if name == Quantile.__name__:
-        return Quantile(saved["tau"])
-    if name == InBasis.__name__:
+    if "inner" in saved:
         inner = known_noise(saved["inner"], store)
         return None if inner is None else InBasis(store.get(saved["basis"]), inner)
-    return _PLAIN[name]()
+    if "blocks" in saved:
+        return BlockSymmetric(store.get(saved["blocks"]))
+    classes: tuple[Any, ...] = (*NAMED.values(), *_PARAMETERS)
+    cls = next(known for known in classes if known.__name__ == saved["class"])
+    found: Noise = cls(saved["value"]) if "value" in saved else cls()
+    return found
 
 
 def check_noise_class(saved: dict[str, Any], given: Any, file: str, load: str) -> None:
     """Refuse an assumption that is missing, or of another class than that of the file."""
     if not isinstance(given, Noise) or type(given).__name__ != saved["class"]:
-        wrong, expected = "is needed to load", f"an instance of {saved['class']}"
-        wrong = f"{wrong} {file}, since code is not saved"
-        remedy = f"Pass {load}(path, noise=...)."
-        raise ValueError(complaint("noise", wrong, expected, repr(given), remedy))
+        raise ValueError(
+            f"noise is needed to load {file}, since code is not saved: expected an instance of "
+            f"{saved['class']}, given {given!r}. Pass {load}(path, noise=...)."
+        )
 
 
 def check_noise(saved: dict[str, Any], given: Noise, file: str) -> None:
     """Refuse an assumption whose parameters differ from those of the file."""
-
-    def refused(before: str, after: str) -> ValueError:
-        remedy = "Pass the same assumption as before."
-        return ValueError(complaint("noise", f"is not the one of {file}", before, after, remedy))
-
-    _check_same(saved["described"], _described(given), refused)
+    differ = _differing(saved["described"], _described(given))
+    if differ:
+        raise ValueError(
+            f"noise is not the one of {file}: expected {differ[0]}, given {differ[1]}. Pass the "
+            "same assumption as before."
+        )

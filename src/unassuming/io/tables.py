@@ -12,9 +12,6 @@ from scipy import sparse
 from unassuming._labels import is_missing
 
 _PLAIN_KINDS = "biufcmMUS"  # kinds of arrays that NumPy stores without pickling
-_SPARSE = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
-_ROOM = 2**26  # bytes that a table may take whatever the size of the file
-_TIMES = 1000  # how many times more than the file a table may take
 
 
 def as_plain(value: Any) -> tuple[Any, bool]:
@@ -46,20 +43,6 @@ class Store:
 
     def __init__(self, arrays: dict[str, Any] | None = None) -> None:
         self.arrays: dict[str, Any] = {} if arrays is None else arrays
-        self._taken: set[str] = set()
-
-    def require_room(self, size: int, what: str) -> None:
-        """Raise if something takes more bytes than the arrays of this file make plausible."""
-        held = sum(array.nbytes for array in self.arrays.values())
-        if size > max(_ROOM, _TIMES * held):
-            raise ValueError(f"{what} would take {size} bytes, and the file holds {held}")
-
-    def _once(self, name: str) -> Any:
-        """Return an array that belongs to one entry: many entries could multiply its size."""
-        if name in self._taken:
-            raise ValueError(f"two entries share the part {name}")
-        self._taken.add(name)
-        return self.arrays[name]
 
     def put(self, name: str, values: Any, what: str = "") -> dict[str, Any]:
         """Store an array of numbers, or a list of text and other plain values."""
@@ -73,11 +56,10 @@ class Store:
             raise _not_plain(what or name, next((e for e in entries if not as_plain(e)[1]), array))
         return {"values": plain, "shape": list(array.shape)}
 
-    def get(self, entry: dict[str, Any], *, once: bool = False) -> Any:
+    def get(self, entry: dict[str, Any]) -> Any:
         """Return the values that `put` stored."""
         if "array" in entry:
-            name = entry["array"]
-            return self._once(name) if once else self.arrays[name]
+            return self.arrays[entry["array"]]
         array = np.empty(len(entry["values"]), dtype=object)
         array[:] = entry["values"]
         return array.reshape(entry["shape"])
@@ -98,10 +80,10 @@ class Store:
     def get_transformations(self, entry: dict[str, Any]) -> Any:
         """Return the array that `put_transformations` stored."""
         if "positions" in entry:
-            return self._once(entry["positions"]).astype(np.intp)
+            return self.arrays[entry["positions"]].astype(np.intp)
         if "signs" not in entry:
-            return self.get(entry, once=True)
-        shape, packed = _as_shape(entry["shape"]), self._once(entry["signs"])
+            return self.get(entry)
+        shape, packed = tuple(entry["shape"]), self.arrays[entry["signs"]]
         count = prod(shape)
         if -(-count // 8) != packed.size:  # before anything is allocated
             raise ValueError(f"signs of shape {shape} are not {packed.size} bytes")
@@ -132,28 +114,21 @@ class Store:
         """Return the inputs that `put_table` stored."""
         kind = entry["kind"]
         if kind == "array":
-            return self.get(entry["values"], once=True)
+            return self.get(entry["values"])
         if kind.startswith("sparse"):
             return self._get_sparse(entry)
         if kind == "polars":
             import polars as pl
 
-            return pl.read_ipc(BytesIO(self._once(entry["name"]).tobytes()))
+            return pl.read_ipc(BytesIO(self.arrays[entry["name"]].tobytes()))
         import pandas as pd
 
         return pd.concat([self._get_column(column, pd) for column in entry["columns"]], axis=1)
 
     def _get_sparse(self, entry: dict[str, Any]) -> Any:
-        shape, layout, name = _as_shape(entry["shape"]), entry["format"], entry["name"]
-        data, row, col = (self._once(f"{name}_{part}") for part in ("data", "row", "col"))
-        if len(shape) != 2 or layout not in _SPARSE:
-            raise ValueError(f"a sparse table of shape {shape} and format {layout!r}")
-        self.require_room(16 * shape[1], "a row of the inputs")
-        if layout == "dia":
-            diagonals = len(np.unique(col.astype(np.int64) - row))
-            self.require_room(diagonals * shape[1] * data.itemsize, "the diagonals of the inputs")
+        data, row, col = (self.arrays[f"{entry['name']}_{part}"] for part in ("data", "row", "col"))
         make = sparse.coo_array if entry["kind"] == "sparse array" else sparse.coo_matrix
-        return make((data, (row, col)), shape=shape).asformat(layout)
+        return make((data, (row, col)), shape=tuple(entry["shape"])).asformat(entry["format"])
 
     def _put_column(self, name: str, X: Any, j: int) -> dict[str, Any]:
         label = X.columns.tolist()[j]
@@ -171,28 +146,9 @@ class Store:
     def _get_column(self, column: dict[str, Any], pd: Any) -> Any:
         dtype: Any = column["dtype"]
         if column["categories"] is not None:
-            labels = self.get(column["categories"], once=True)
+            labels = self.get(column["categories"])
             dtype = pd.CategoricalDtype(labels, column["ordered"])
-        elif _sized(dtype):
-            raise ValueError(f"a column of type {dtype}")
-        return pd.Series(self.get(column["values"], once=True), name=column["label"]).astype(dtype)
-
-
-def _as_shape(declared: Any) -> tuple[int, ...]:
-    """Return a shape in a header: integers that are not negative."""
-    shape = tuple(declared)
-    if not shape or not all(type(length) is int and length >= 0 for length in shape):
-        raise ValueError(f"{declared!r} is not a shape")
-    return shape
-
-
-def _sized(dtype: Any) -> bool:
-    """Whether a type states the length of its entries, as NumPy's types of text do."""
-    try:
-        plain = np.dtype(dtype)
-    except TypeError:  # a type of pandas
-        return False
-    return plain.kind in "SUV" and plain.itemsize > 0
+        return pd.Series(self.get(column["values"]), name=column["label"]).astype(dtype)
 
 
 def _not_plain(name: str, value: Any) -> TypeError:

@@ -39,8 +39,7 @@ def truncated_parabolic(
            [0.5, 1. , 0. ],
            [0. , 0. , 1. ]])
     """
-    _check_positive(c, "truncated_parabolic")
-    values = np.maximum(1.0 - c * _distances(x, z, "sqeuclidean"), 0.0)
+    values = np.maximum(1.0 - c * _distances(x, z, c, "sqeuclidean"), 0.0)
     return float(values[0, 0]) if np.ndim(x) == 1 else values
 
 
@@ -70,21 +69,16 @@ def rectangular(x: ArrayLike, z: ArrayLike | None = None, *, c: float = 1.0) -> 
            [1., 1., 0.],
            [0., 0., 1.]])
     """
-    _check_positive(c, "rectangular")
-    values = (_distances(x, z, "euclidean") <= c).astype(np.float64)
+    values = (_distances(x, z, c, "euclidean") <= c).astype(np.float64)
     return float(values[0, 0]) if np.ndim(x) == 1 else values
 
 
-def _distances(x: ArrayLike, z: ArrayLike | None, metric: str) -> Array:
+def _distances(x: ArrayLike, z: ArrayLike | None, c: float, metric: str) -> Array:
     """Return all distances, from differences and not from the expanded square, which cancels."""
-    rows = np.atleast_2d(np.asarray(x, dtype=np.float64))
-    columns = rows if z is None else np.atleast_2d(np.asarray(z, dtype=np.float64))
-    return np.asarray(cdist(rows, columns, metric))
-
-
-def _check_positive(c: float, kernel: str) -> None:
     if not (np.isfinite(c) and c > 0):
         raise ValueError(
-            f"c is not usable in the {kernel} kernel: expected a positive number, given {c!r}. "
-            "Choose it in the units of the inputs."
+            f"c is not usable in a kernel: expected a positive number, given {c!r}. Choose it in "
+            "the units of the inputs."
         )
+    rows = np.atleast_2d(np.asarray(x, dtype=np.float64))
+    return np.asarray(cdist(rows, rows if z is None else np.atleast_2d(z), metric))

@@ -52,29 +52,16 @@ class InnerProductKernel:
         if self.normalised:
             length = np.linalg.norm(X, axis=1, keepdims=True)
             X = X / np.where(length > 0, length, 1.0)
-        return np.asarray(self._features(X))
-
-    def slopes(self, X: Array, along: Array) -> Array | None:
-        """Return the derivatives of the features along directions (N, p), shape (N, D).
-
-        None for inputs that are scaled to length one.
-        """
-        if self.normalised:
-            return None
-        step = 1e-100  # an imaginary one loses no digits
-        return np.asarray(self._features(X + 1j * step * along).imag / step)
-
-    def monomials(self, p: int) -> list[tuple[int, ...]]:
-        """Return the factors of each feature of p inputs, columns with repetitions."""
-        degrees = [k for k, c in enumerate(self.c) if c]
-        return [m for k in degrees for m in combinations_with_replacement(range(p), k)]
-
-    def _features(self, X: Any) -> Any:
         factors = self.monomials(X.shape[1])
         weights = [np.sqrt(self.c[len(m)] * ways(m)) for m in factors]
         return np.column_stack(
             [w * X[:, list(m)].prod(axis=1) for w, m in zip(weights, factors, strict=True)]
         )
+
+    def monomials(self, p: int) -> list[tuple[int, ...]]:
+        """Return the factors of each feature of p inputs, columns with repetitions."""
+        degrees = [k for k, c in enumerate(self.c) if c]
+        return [m for k in degrees for m in combinations_with_replacement(range(p), k)]
 
 
 def ways(factors: tuple[int, ...]) -> int:
@@ -116,9 +103,7 @@ def _coefficients(kernel: Any) -> Array | None:
 
 def _power(c: Array | None, exponent: float) -> Array | None:
     """Return the coefficients of a power of a polynomial; None unless the exponent is whole."""
-    if c is None or not whole(exponent):
-        return None
-    return reduce(np.convolve, [c] * int(exponent))
+    return reduce(np.convolve, [c] * int(exponent)) if c is not None and whole(exponent) else None
 
 
 def whole(exponent: float) -> bool:

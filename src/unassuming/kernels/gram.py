@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -54,44 +53,26 @@ def gram(
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
-    if isinstance(kernel, str):
-        return _named(kernel, X, Z, {"gamma": gamma, "degree": degree, "coef0": coef0})
-    function = kernel
-    while isinstance(function, partial):
-        function = function.func
-    params = dict(params or {})
+    if kernel == "precomputed" and Z is None:
+        require_symmetric(X)
+    given: dict[str, Any] = {"gamma": gamma, "degree": degree, "coef0": coef0}
     if isinstance(kernel, Kernel):  # a WhiteKernel adds its diagonal to kernel(X), not kernel(X, X)
         values = kernel(X, X if Z is None else Z)
-    elif function in (truncated_parabolic, rectangular):  # the whole matrix in one call
-        values = kernel(X, Z, **params)
-    else:
-        values = pairwise_kernels(X, Z, metric=kernel, **params)
-    return np.asarray(values, dtype=np.float64)
-
-
-def _named(kernel: str, X: Array, Z: Array | None, parameters: dict[str, Any]) -> Array:
-    """Return the values of a named kernel; parameters of None are the kernel's own."""
-    if kernel == "precomputed":
-        if Z is None:
-            require_symmetric(X)
-        elif X.shape[1] != Z.shape[0]:
-            raise ValueError(
-                "The precomputed kernel matrix does not fit the training samples: expected "
-                f"{Z.shape[0]} columns, one per training sample, given shape {X.shape}. Pass the "
-                "kernel values between new samples (rows) and training samples."
-            )
-        return np.asarray(X, dtype=np.float64)
-    if kernel not in kernel_metrics():
-        raise ValueError(
-            f"kernel is unknown: expected 'precomputed' or one of {sorted(kernel_metrics())}, "
-            f"given {kernel!r}. Choose one of these, or pass a kernel object or a function of two "
-            "samples."
-        )
-    given = {name: value for name, value in parameters.items() if value is not None}
-    if kernel == "rbf":  # from differences: ‖x‖² + ‖z‖² - 2xᵀz loses digits far from zero
+    elif kernel == "rbf":  # from differences: ‖x‖² + ‖z‖² - 2xᵀz loses digits far from zero
         distances = cdist(X, X if Z is None else Z, "sqeuclidean")
-        return np.asarray(np.exp(-given.get("gamma", 1.0 / X.shape[1]) * distances))
-    values = pairwise_kernels(X, Z, metric=kernel, filter_params=True, **given)
+        values = np.exp(-(1 / X.shape[1] if gamma is None else gamma) * distances)
+    elif isinstance(kernel, str):
+        if kernel not in (*kernel_metrics(), "precomputed"):
+            raise ValueError(
+                f"kernel is unknown: expected 'precomputed' or one of {sorted(kernel_metrics())}, "
+                f"given {kernel!r}. Choose one of these, a kernel object or a function."
+            )
+        given = {name: value for name, value in given.items() if value is not None}
+        values = pairwise_kernels(X, Z, metric=kernel, filter_params=True, **given)
+    elif getattr(kernel, "func", kernel) in (truncated_parabolic, rectangular):
+        values = kernel(X, Z, **(params or {}))  # the whole matrix in one call
+    else:
+        values = pairwise_kernels(X, Z, metric=kernel, **(params or {}))
     return np.asarray(values, dtype=np.float64)
 
 
@@ -142,8 +123,6 @@ def svr_gram(estimator: Any, X: Array, Z: Array | None = None) -> Array:
             f"{(len(X), len(training))}, given shape {values.shape}. SVR calls it with two "
             "matrices, not with pairs of samples."
         )
-    if Z is None:
-        require_symmetric(values, "The Gram matrix of a callable kernel")
     return values
 
 
@@ -173,13 +152,10 @@ def require_symmetric(K: Array, what: str = "The precomputed kernel matrix") -> 
         )
 
 
-def require_positive_semidefinite(
-    eigenvalues: Array, method: str, *, tolerance: float = 0.0
-) -> None:
-    """Raise if the Gram matrix with these ``eigenvalues`` is indefinite beyond rounding.
+def require_positive_semidefinite(eigenvalues: Array, method: str, *, tolerance: float = 0) -> None:
+    """Raise if a Gram matrix has negative eigenvalues beyond rounding, which a method cannot use.
 
-    The ``method`` is what cannot use it. An eigenvalue may be negative by this ``tolerance``,
-    relative to the largest one, beyond rounding: 1e-7 for a matrix in single precision.
+    The ``tolerance`` for them is relative to the largest eigenvalue.
 
     Examples
     --------

@@ -26,7 +26,7 @@ class TrainingKernel:
     ----------
     evaluate : callable
         ``evaluate(Z, X)`` returns the matrix of kernel values; ``evaluate(Z, None)`` that of Z with
-        itself. A `functools.partial` of a function of this package, so that it can be pickled.
+        itself.
     X : array of shape (n, p)
         The training inputs; the kernel values if precomputed.
     precomputed : bool
@@ -64,7 +64,7 @@ class TrainingKernel:
         if self.precomputed:
             return None
         parts = [np.diagonal(self.evaluate(Z[some], None)) for some in slices(len(Z), _CHUNK)]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        return np.concatenate([np.zeros(0), *parts])
 
     def squared_norms(self, Z: Array, C: Array) -> Array | None:
         """Return ‖Σ_j c_j k(z_j, ·)‖² for rows c of C (N, M); None if precomputed."""

@@ -9,15 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from unassuming._typing import Array
-from unassuming.inputs import (
-    Orders,
-    as_finite,
-    as_input,
-    as_orders,
-    as_series,
-    lagged,
-    regressors,
-)
+from unassuming.inputs import as_finite, as_input, as_orders, as_series, lagged, regressors
 from unassuming.models.solvers import least_squares
 
 
@@ -111,7 +103,8 @@ class ARX(BaseEstimator):
         ndarray of shape (n - max(na, nb + delay - 1),)
             Predictions of ``y[max(na, nb + delay - 1):]``.
         """
-        orders = self._fitted()
+        check_is_fitted(self)
+        orders = as_orders(self)
         if y is None:
             raise ValueError(
                 "y is missing: expected the outputs before each prediction, given None. Pass "
@@ -137,7 +130,8 @@ class ARX(BaseEstimator):
         ndarray of shape (n,)
             The first values are the initial ones. An unstable system may reach infinity.
         """
-        orders = self._fitted()
+        check_is_fitted(self)
+        orders = as_orders(self)
         if not orders.nb and u is None:
             raise ValueError(
                 "u is missing: expected the number of times of a model without inputs, given None. "
@@ -167,10 +161,6 @@ class ARX(BaseEstimator):
         """The fitted coefficients in the order of a region: [intercept, a_1, ..., b_1, ...]."""
         check_is_fitted(self)
         return np.concatenate([[self.intercept_] if self.fit_intercept else [], self.coef_])
-
-    def _fitted(self) -> Orders:
-        check_is_fitted(self)
-        return as_orders(self)
 
 
 def _numbers(values: Any, name: str, count: int) -> Array:

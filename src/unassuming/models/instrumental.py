@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,8 @@ from unassuming._numerics import powers_of_two
 from unassuming._typing import Array
 from unassuming.inputs import Roles, column_roles
 from unassuming.models.solvers import least_squares
+
+Names: TypeAlias = Sequence[Any] | None
 
 
 @final
@@ -91,12 +93,9 @@ class InstrumentalRegression(RegressorMixin, BaseEstimator):
         -------
         self
         """
-        table, outputs = validate_data(
-            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
-        )
-        weights = _check_sample_weight(
-            sample_weight, table, dtype=np.float64, ensure_non_negative=True
-        )
+        options: dict[str, Any] = {"dtype": np.float64, "y_numeric": True, "ensure_min_samples": 2}
+        table, outputs = validate_data(self, X, y, **options)
+        weights = _check_sample_weight(sample_weight, table, ensure_non_negative=True)
         names = getattr(self, "feature_names_in_", None)
         roles = roles_of(self, None if names is None else names.tolist(), table.shape[1])
         used = weights > 0
@@ -106,9 +105,8 @@ class InstrumentalRegression(RegressorMixin, BaseEstimator):
         theta = equation.solve(outputs[used].astype(np.float64))
         self.intercept_ = float(theta[0]) if self.fit_intercept else 0.0
         self.coef_ = theta[int(bool(self.fit_intercept)) :]
-        self.controls_ = np.array(roles.controls, dtype=np.intp)
-        self.endogenous_ = np.array(roles.endogenous, dtype=np.intp)
-        self.instruments_ = np.array(roles.instruments, dtype=np.intp)
+        for role in ("controls", "endogenous", "instruments"):
+            setattr(self, f"{role}_", np.array(getattr(roles, role), dtype=np.intp))
         return self
 
     def predict(self, X: ArrayLike) -> Array:
@@ -127,10 +125,9 @@ class InstrumentalRegression(RegressorMixin, BaseEstimator):
         ndarray of shape (N,)
         """
         check_is_fitted(self)
-        table: Array = validate_data(self, X, reset=False, dtype=np.float64)
+        table = validate_data(self, X, reset=False, dtype=np.float64)
         columns = np.concatenate([self.controls_, self.endogenous_])
-        values: Array = table[:, columns] @ self.coef_ + self.intercept_
-        return values
+        return np.asarray(table[:, columns] @ self.coef_ + self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -150,13 +147,7 @@ class Equation:
 
     @classmethod
     def of(
-        cls,
-        X: Array,
-        roles: Roles,
-        weights: Array,
-        names: Sequence[Any] | None,
-        *,
-        intercept: bool,
+        cls, X: Array, roles: Roles, weights: Array, names: Names, *, intercept: bool
     ) -> Equation:
         """Collect the columns; refuse instruments that the controls determine."""
         root = np.sqrt(weights)
@@ -179,33 +170,31 @@ def _basis(columns: Array) -> Array:
 
 
 def _require_instruments(
-    Z: Array, W: Array, roles: Roles, names: Sequence[Any] | None, *, intercept: bool
+    Z: Array, W: Array, roles: Roles, names: Names, *, intercept: bool
 ) -> None:
     """Refuse an instrument that does not vary beyond controls and other instruments."""
-    known = Z
+    known, others = Z, "intercept, controls and other instruments" if intercept else "the others"
     for column, w in zip(roles.instruments, W.T, strict=True):
         Q = _basis(known)
-        rest = w - Q @ (Q.T @ w)
         known = np.column_stack([known, w])
-        if np.linalg.norm(rest) > CUT * np.linalg.norm(w):
+        if np.linalg.norm(w - Q @ (Q.T @ w)) > CUT * np.linalg.norm(w):
             continue
         if Q.shape[1] >= len(np.unique(np.hstack([Z, W]), axis=0)):
             return  # as many columns as rows: nothing is free to vary
-        name = f"column {column}" if names is None else repr(names[column])
-        others = "intercept, controls and other instruments" if intercept else "the others"
-        why = f"follows from {others}" if w.any() else "is zero"
         raise ValueError(
-            f"instruments has a column that {why}: expected instruments that vary beyond {others}, "
-            f"given {name} (n_samples = {len(W)}). Leave it out."
+            f"instruments has a column that {f'follows from {others}' if w.any() else 'is zero'}: "
+            f"expected instruments that vary beyond {others}, given "
+            f"{column if names is None else repr(names[column])} (n_samples = {len(W)}). "
+            "Leave it out."
         )
 
 
-def roles_of(model: InstrumentalRegression, names: Sequence[Any] | None, width: int) -> Roles:
+def roles_of(model: InstrumentalRegression, names: Names, width: int) -> Roles:
     """Return the columns in each role, of so many columns with these names."""
     return column_roles(model.endogenous, model.instruments, names, width)
 
 
-def numbered_columns(model: Any, names: Sequence[Any] | None, width: int) -> Any:
+def numbered_columns(model: Any, names: Names, width: int) -> Any:
     """Return a model with instruments with the numbers of its columns in place of names."""
     if not isinstance(model, InstrumentalRegression):
         return model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, ClassVar, Self, final
 
@@ -18,28 +19,18 @@ from unassuming.kernels import KernelLike, gram, require_positive_semidefinite
 from unassuming.models.solvers import kernel_huber, kernel_ridge, l1_least_squares
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelModel(BaseEstimator, ABC):
     """A kernel, checks, fitting and prediction; a model says what its coefficients minimise."""
 
-    X_fit_: Array
-    dual_coef_: Array
-    intercept_: float
+    kernel: KernelLike = "linear"
+    gamma: float | None = None
+    degree: float = 3
+    coef0: float = 1
+    kernel_params: Mapping[str, Any] | None = None
+
     _positive: ClassVar[tuple[str, ...]]
     """The parameters that must be positive."""
-
-    def __init__(
-        self,
-        kernel: KernelLike,
-        gamma: float | None,
-        degree: float,
-        coef0: float,
-        kernel_params: Mapping[str, Any] | None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
 
     @abstractmethod
     def _minimum(self, X: Array, y: Any, weights: Array) -> tuple[float, Array]:
@@ -114,6 +105,7 @@ class KernelModel(BaseEstimator, ABC):
 
 
 @final
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelLasso(RegressorMixin, KernelModel):
     r"""Kernel lasso: minimise :math:`\tfrac{1}{2}\|y - Ka\|^2 + \alpha\|a\|_1`.
 
@@ -152,20 +144,8 @@ class KernelLasso(RegressorMixin, KernelModel):
     array([2.5])
     """
 
+    alpha: float = field(default=1.0, kw_only=False)
     _positive: ClassVar[tuple[str, ...]] = ("alpha",)
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        kernel: KernelLike = "linear",
-        gamma: float | None = None,
-        degree: float = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, kernel_params)
-        self.alpha = alpha
 
     def _minimum(self, X: Array, y: Any, weights: Array) -> tuple[float, Array]:
         kept, a = weights > 0, np.zeros(len(y))
@@ -176,6 +156,7 @@ class KernelLasso(RegressorMixin, KernelModel):
 
 
 @final
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelHuber(RegressorMixin, KernelModel):
     r"""Kernel Huber regression: :math:`\min \sum_j w_j h_\delta(r_j) + \tfrac{\alpha}{2} a^T K a`.
 
@@ -208,22 +189,9 @@ class KernelHuber(RegressorMixin, KernelModel):
     array([0.83333333])
     """
 
+    alpha: float = field(default=1.0, kw_only=False)
+    delta: float = 1.0
     _positive: ClassVar[tuple[str, ...]] = ("alpha", "delta")
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        delta: float = 1.0,
-        kernel: KernelLike = "linear",
-        gamma: float | None = None,
-        degree: float = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, kernel_params)
-        self.alpha = alpha
-        self.delta = delta
 
     def _minimum(self, X: Array, y: Any, weights: Array) -> tuple[float, Array]:
         K, alpha, delta = self._semidefinite(X), float(self.alpha), float(self.delta)
@@ -231,6 +199,7 @@ class KernelHuber(RegressorMixin, KernelModel):
 
 
 @final
+@dataclass(eq=False, repr=False, kw_only=True)
 class LSSVC(ClassifierMixin, KernelModel):
     r"""Least-squares SVM classifier: minimise :math:`\tfrac{1}{2}\|w\|^2 + C\sum_j \xi_j^2`.
 
@@ -271,23 +240,9 @@ class LSSVC(ClassifierMixin, KernelModel):
     array(['low', 'high'], dtype='<U4')
     """
 
-    classes_: NDArray[Any]
+    C: float = field(default=1.0, kw_only=False)
+    fit_intercept: bool = True
     _positive: ClassVar[tuple[str, ...]] = ("C",)
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: KernelLike = "linear",
-        gamma: float | None = None,
-        degree: float = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
-        fit_intercept: bool = True,
-    ) -> None:
-        super().__init__(kernel, gamma, degree, coef0, kernel_params)
-        self.C = C
-        self.fit_intercept = fit_intercept
 
     def _minimum(self, X: Array, y: Any, weights: Array) -> tuple[float, Array]:
         check_classification_targets(y)

@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TypeAlias, final
+from typing import TypeAlias
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh, lstsq, qr, solve_triangular, svd
-from scipy.optimize import linprog
+from scipy.linalg import cho_factor, cho_solve, lstsq, qr, solve_triangular, svd
+from scipy.optimize import linprog, nnls
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVR
 
-from unassuming._numerics import CUT, EPS
-from unassuming._numerics import powers_of_two, rank_cut
-from unassuming._typing import Array, BoolArray, IntArray
+from unassuming._numerics import CUT, EPS, powers_of_two, rank_cut
+from unassuming._typing import Array
 
 _ROUNDS = 200
 _MODERATE = 15.0
 """Log-odds at which every row still contributes to the gradient."""
-_DEPENDENT = 1e-5
-"""Smallest diagonal entry of a Cholesky factor, relative to the largest, that is used as it is."""
 
 Local: TypeAlias = tuple[float, Array, float]
 """The largest derivative at a point, the minimum of the quadratic model there, and the slope in its
@@ -240,26 +237,17 @@ def quantile_regression(design: Array, y: Array, tau: float, penalty: Array) -> 
     """
     unit = _lengths(design) / np.sqrt(len(y))
     Phi, p = design / unit, penalty / unit
-    apart, free = np.abs(y - np.median(y)), p == 0
+    apart = np.abs(y - np.median(y))
     size = float(np.median(apart[apart > 0])) if apart.any() else 1.0
-    found = linprog(
-        -y / size,
-        A_ub=np.concatenate([Phi[:, ~free].T, -Phi[:, ~free].T]),
-        b_ub=np.tile(p[~free], 2),
-        A_eq=Phi[:, free].T,
-        b_eq=np.zeros(free.sum()),
-        bounds=(tau - 1, tau),
-        method="highs-ds",
-    )
+    limits = {"A_ub": np.vstack([Phi.T, -Phi.T]), "b_ub": np.tile(p, 2), "bounds": (tau - 1, tau)}
+    found = linprog(-y / size, **limits, method="highs-ds")
     if found.status != 0:
         raise ArithmeticError(
             "the regression quantile was not found: the linear programme ended with "
             f"{found.message!r}. Standardise the features, or drop columns that depend on others."
         )
-    a = np.zeros(len(p))
-    a[free] = -found.eqlin.marginals * size
-    a[~free] = (-found.ineqlin.marginals * size).reshape(2, -1).T @ [1.0, -1.0]
-    zero = ~free & (np.abs(a) <= 1e-8 * np.abs(a).max(initial=0.0))
+    a = size * np.subtract(*-found.ineqlin.marginals.reshape(2, -1))
+    zero = (p > 0) & (np.abs(a) <= 1e-8 * np.abs(a).max(initial=0.0))
     a[zero] = 0.0
     r = y - Phi @ a
     rows = np.abs(r) <= 1e-8 * size
@@ -274,30 +262,35 @@ def l1_subdifferential(a: Array, penalty: Array | float) -> tuple[Array, Array]:
 
 
 def l1_least_squares(design: Array, y: Array, penalty: Array) -> Array:
-    """Minimise ½‖y - Da‖² + Σ p_j |a_j|; inactive coefficients are exactly zero."""
+    """Minimise ½‖y - Da‖² + Σ p_j |a_j|; inactive coefficients are exactly zero.
+
+    The residuals are the point nearest to y where |D_jᵀr| <= p_j. Non-negative least squares finds
+    it (Lawson and Hanson's least distance programme), and the equations of the active columns are
+    solved once more.
+    """
     unit, found = _lengths(design), np.zeros(design.shape[1])
-    free = np.flatnonzero(penalty == 0)
-    if len(free):  # an independent set of the columns without a penalty
-        R, order = qr(design[:, free] / unit[free], mode="r", pivoting=True)
-        free = free[np.sort(order[: int((np.abs(np.diagonal(R)) > CUT).sum())])]
-    kept = np.union1d(np.flatnonzero(penalty), free)
-    D, p = np.asfortranarray(design[:, kept] / unit[kept]), penalty[kept] / unit[kept]
-
-    def pull(a: Array) -> tuple[Array, Array]:
-        active = a != 0
-        size = np.linalg.norm(y) + np.abs(a).sum()
-        return D.T @ (y - D[:, active] @ a[active]), 4 * EPS * (size + p)
-
-    def newton(free: IntArray, slope: Array) -> tuple[Array, float]:
-        R = qr(D[:, free], mode="r")[0][: len(free)]
-        R = np.vstack([R, np.zeros((len(free) - len(R), len(free)))])
-        # A column that depends on the others: a long way along the null direction, to a zero.
-        small = np.abs(np.diagonal(R)) < EPS
-        R[small, small] = EPS
-        return solve_triangular(R, solve_triangular(R, slope, trans=1)), 1.0
-
-    start, box = np.zeros(len(kept)), np.full(len(kept), np.inf)
-    found[kept] = _ActiveSet(pull, newton, start, p, box, np.flatnonzero(p == 0)).solve()[1]
+    D, p, size = design / unit, penalty / unit, np.linalg.norm(y) or 1.0
+    if len(D) > D.shape[1] + 1:  # the same squares, but for a constant, of few rows
+        D = qr(np.column_stack([D, y]), mode="r")[0][: D.shape[1] + 1]
+        D, y = D[:, :-1], D[:, -1]
+    free = np.flatnonzero(p == 0)
+    Q, R, order = qr(D[:, free], mode="economic", pivoting=True)
+    rank = int((np.abs(np.diagonal(R)) > CUT).sum())
+    Q, free, held = Q[:, :rank], free[np.sort(order[:rank])], np.flatnonzero(p)
+    M, r = D[:, held] - Q @ (Q.T @ D[:, held]), (y - Q @ (Q.T @ y)) / size
+    G = np.hstack([M, -M])
+    G = np.vstack([G, r @ G - np.tile(p[held], 2) / size])
+    most = 100 + 10 * G.shape[1]
+    u = nnls(G, np.eye(len(G))[-1], maxiter=most)[0] if len(held) else np.zeros(0)
+    a = (u[: len(held)] - u[len(held) :]) * size / (1 - G[-1] @ u)
+    active = np.append(free, held[a != 0])
+    columns, slope = D[:, active], np.append(0 * free, np.sign(a[a != 0])) * p[active]
+    R = qr(columns, mode="r")[0][: len(active)]
+    x = np.zeros(len(active))
+    for _ in range(3):
+        rest = columns.T @ (y - columns @ x) - slope
+        x += solve_triangular(R, solve_triangular(R, rest, trans=1))
+    found[active] = np.where(x * slope < 0, 0.0, x)  # zero but for rounding
     return found / unit
 
 
@@ -306,184 +299,58 @@ def epsilon_svr(
 ) -> tuple[float, Array]:
     """Maximise yᵀa - ½aᵀKa - ε‖a‖₁ over |a_j| <= C, and 1ᵀa = 0 with an intercept; return b and a.
 
-    K is symmetric; if it is indefinite, a stationary point near that of scikit-learn is found. The
-    intercept is the multiplier of 1ᵀa = 0, the midpoint of an interval if no a is strictly inside.
     With r = y - Ka - b: |r| <= ε where a = 0, ±r >= ε where a = ±C, and r = ε sign(a) elsewhere.
+    scikit-learn keeps the kernel in single precision. Its solution says which rows are where; the
+    equations are solved again, and rows change places while fewer conditions are violated.
     """
-    sizes = np.abs(K)
     scale = float(np.abs(y - y.mean() * fit_intercept).max()) or 1.0
-
-    def pull(a: Array) -> tuple[Array, Array]:
-        error = np.abs(y) + sizes @ np.abs(a) + epsilon
-        return y - K @ a, 4 * EPS * (error + error.max() * fit_intercept)
-
-    def newton(free: IntArray, slope: Array) -> tuple[Array, float]:
-        M = K[np.ix_(free, free)]
+    a = _libsvm(K, y, C, epsilon, scale, balanced=fit_intercept)
+    free, best, least = (np.abs(a) < C) & ((a != 0) | (epsilon == 0)), (0.0, a), np.inf
+    for _ in range(_ROUNDS):
+        u = y - K @ a
+        lo, hi = l1_subdifferential(a, epsilon)
+        lo[a == -C], hi[a == C] = -np.inf, np.inf
+        b = float((u - hi).max() + (u - lo).min()) / 2 if fit_intercept else 0.0
+        violation = np.maximum(np.maximum(lo - (u - b), u - b - hi), 0.0)
+        worst = float(violation.max()) + abs(a.sum()) * np.abs(K).max() * fit_intercept
+        if worst < least:
+            best, least = (b, a), worst
+        elif not (violation[~free] > least).any():
+            break
+        free |= violation > 4 * EPS * (np.abs(y) + np.abs(K) @ np.abs(a) + epsilon)
+        side, count = np.sign(np.where(a == 0, u - b, a)) * (epsilon > 0), int(free.sum())
+        M, rest = K[np.ix_(free, free)], (u - b - epsilon * side)[free]
         if fit_intercept:
-            M, slope = _centred(M), slope - slope.mean()
-        return _ascent(M, slope, 1e-4 * scale)
-
-    start = _libsvm(K, y, C, epsilon, scale, balanced=fit_intercept)
-    penalty, box = np.full(len(y), float(epsilon)), np.full(len(y), float(C))
-    inside = np.flatnonzero((np.abs(start) < C) & ((start != 0) | (epsilon == 0)))
-    face = _ActiveSet(pull, newton, start, penalty, box, inside, balanced=fit_intercept)
-    return face.solve()
+            one = np.ones((count, 1))
+            M, rest = np.block([[M, one], [one.T, 0.0]]), np.append(rest, -a.sum())
+        step = lstsq(M, rest)[0]
+        left, step = (rest - M @ step)[:count], step[:count]
+        if np.abs(left).max(initial=0.0) > 1e-9 * scale:  # no maximum: to the first kink
+            end = np.where(left * side[free] < 0, 0.0, C * np.sign(left)) - a[free]
+            first = np.argmin(np.divide(end, left, out=np.full(count, np.inf), where=left != 0))
+            step = left * (end[first] / left[first])
+            step[first] = end[first]
+        a = a.copy()
+        a[free] += step
+        crossed = a * side < 0
+        a = np.where(crossed, 0.0, np.clip(a, -C, C))
+        free &= ~crossed & (np.abs(a) < C)
+    return best
 
 
 def _libsvm(K: Array, y: Array, C: float, epsilon: float, scale: float, *, balanced: bool) -> Array:
-    """Return the coefficients of scikit-learn, which keeps the kernel in single precision."""
+    """Return the coefficients of scikit-learn."""
     n, weights = len(y), np.ones(len(y))
     if not balanced:  # two rows without a kernel, at ±ε, hold the intercept at zero
-        K, y, weights = (
-            np.pad(K, (0, 2)),
-            np.append(y, [epsilon, -epsilon]),
-            np.append(weights, [n, n]),
-        )
-    most = 100_000 + 100 * n
-    solver = SVR(kernel="precomputed", C=C, epsilon=epsilon, tol=1e-8 * scale, max_iter=most)
+        K, y = np.pad(K, (0, 2)), np.append(y, [epsilon, -epsilon])
+        weights = np.append(weights, [n, n])
+    solver = SVR(kernel="precomputed", C=C, epsilon=epsilon, tol=1e-8 * scale, max_iter=10**6)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the active-set method takes over
+        warnings.simplefilter("ignore", ConvergenceWarning)
         solver.fit(K, y, sample_weight=weights)
     a = np.zeros(len(y))
     a[solver.support_] = solver.dual_coef_[0]
     return np.clip(a[:n], -C, C)
-
-
-def _ascent(M: Array, slope: Array, near: float) -> tuple[Array, float]:
-    """Return a direction of ascent of slopeᵀd - ½dᵀMd, and the step to the maximum along it."""
-    try:
-        L = np.linalg.cholesky(M)
-        if np.diagonal(L).min() > _DEPENDENT * np.diagonal(L).max():
-            return cho_solve((L, True), slope), 1.0
-    except np.linalg.LinAlgError:
-        pass
-    curvature, V = eigh(M)
-    slope = V.T @ slope
-    null = np.abs(curvature) <= 10.0 * rank_cut(M.shape) * np.abs(curvature).max()
-    if np.linalg.norm(slope[null]) > 1e-9 * near:
-        return V[:, null] @ slope[null], np.inf
-    curvature, V, slope = curvature[~null], V[:, ~null], slope[~null]
-    if np.linalg.norm(slope) <= near:  # go to a stationary point, whatever the curvature
-        return V @ (slope / curvature), 1.0
-    rise, bend = np.sum(slope**2 / np.abs(curvature)), np.sum(slope**2 / curvature)
-    return V @ (slope / np.abs(curvature)), float(rise / bend) if bend > 0.0 else np.inf
-
-
-@final
-class _ActiveSet:
-    """Minimise ½aᵀMa - qᵀa + Σ p_j|a_j| over |a_j| <= box_j, with 1ᵀa = 0 if balanced.
-
-    ``pull(a)`` is q - Ma with its rounding error; ``newton(free, slope)`` is a direction of
-    the free coefficients with the length of the step. They move until one of them reaches a kink,
-    0 or ±box, or the minimum; then the worst one of those at kinks is set free.
-    """
-
-    def __init__(
-        self,
-        pull: Callable[[Array], tuple[Array, Array]],
-        newton: Callable[[IntArray, Array], tuple[Array, float]],
-        start: Array,
-        penalty: Array,
-        box: Array,
-        free: IntArray,
-        *,
-        balanced: bool = False,
-    ) -> None:
-        self.pull, self.newton, self.p, self.box = pull, newton, penalty, box
-        self.a, self.b, self.balanced = start.copy(), 0.0, balanced
-        self.side = np.sign(start) * (penalty > 0)  # of zero, on which a coefficient is free
-        self.free: BoolArray = np.zeros(len(start), dtype=np.bool_)
-        self.free[free] = True
-        if balanced and len(free):
-            low, high = self._ends(free)
-            self.a[free] = np.clip(self.a[free] - self.a.sum() / len(free), low, high)
-
-    def solve(self) -> tuple[float, Array]:
-        """Return the multiplier b of 1ᵀa = 0, and a."""
-        best, least = (0.0, self.a.copy()), np.inf
-        visited: set[bytes] = set()
-        refused: set[int] = set()
-        entering: list[int] = []
-        for _ in range(100 + 20 * len(self.a)):
-            self._move()
-            state = np.where(self.free, self.side, 3.0 + np.sign(self.a)).astype(np.int8).tobytes()
-            if state in visited:  # through rounding only, since the objective falls
-                refused.update(entering)
-            else:
-                visited.add(state)
-                refused.clear()
-            violation = self._violation()
-            if violation.max(initial=0.0) < least:
-                best, least = (self.b, self.a.copy()), float(violation.max(initial=0.0))
-            violation[list(refused)] = 0.0
-            entering = self._entering(violation)
-            if not entering:
-                break
-            for j in entering:
-                self.side[j] = np.sign(self.a[j] or self.u[j] - self.b) * (self.p[j] > 0)
-                self.free[j] = True
-        return best
-
-    def _ends(self, free: IntArray) -> tuple[Array, Array]:
-        """Return the kinks between which these coefficients may move."""
-        low, high = np.where(self.side > 0, 0.0, -self.box), np.where(self.side < 0, 0.0, self.box)
-        return low[free], high[free]
-
-    def _update(self) -> None:
-        """Recompute q - Ma, its rounding error, and b."""
-        self.u, self.error = self.pull(self.a)
-        if self.balanced and self.free.any():
-            self.b = float(np.mean((self.u - self.p * self.side)[self.free]))
-        elif self.balanced:
-            low, high = self._interval()
-            self.b = float(low.max() + high.min()) / 2.0
-
-    def _interval(self) -> tuple[Array, Array]:
-        """Return the bounds on b that coefficients at kinks impose."""
-        low = np.where(self.a < 0.0, self.u + self.p, self.u - self.p)
-        high = np.where(self.a > 0.0, self.u - self.p, self.u + self.p)
-        return np.where(self.a > 0.0, -np.inf, low), np.where(self.a < 0.0, np.inf, high)
-
-    def _violation(self) -> Array:
-        """Return by how much each coefficient at a kink violates its optimality condition."""
-        r = self.u - self.b
-        excess = np.where(self.a == 0.0, np.abs(r) - self.p, self.p - np.sign(self.a) * r)
-        return np.where(self.free, 0.0, np.maximum(excess - self.error, 0.0))
-
-    def _entering(self, violation: Array) -> list[int]:
-        """Return the coefficients to set free: the worst, or a pair if none is free to fix b."""
-        if not violation.any():
-            return []
-        if self.balanced and not self.free.any():
-            low, high = self._interval()
-            low[violation == 0.0], high[violation == 0.0] = -np.inf, np.inf
-            pair = [int(np.argmax(low)), int(np.argmin(high))]
-            return pair if low[pair[0]] > high[pair[1]] else []
-        return [int(np.argmax(violation))]
-
-    def _move(self) -> None:
-        """Go to the minimum of the free coefficients; those that reach a kink stay there."""
-        full_steps = 0
-        while True:
-            self._update()
-            free = np.flatnonzero(self.free)
-            slope = (self.u - self.b - self.p * self.side)[free]
-            # Three full Newton steps are one step and its refinement.
-            if full_steps == 3 or np.all(np.abs(slope) <= self.error[free]):
-                return
-            direction, length = self.newton(free, slope)
-            low, high = self._ends(free)
-            end, steps = np.where(direction > 0.0, high, low), np.full(len(free), np.inf)
-            moving = direction != 0.0
-            steps[moving] = (end - self.a[free])[moving] / direction[moving]
-            first = int(np.argmin(steps))
-            step, full_steps = min(length, float(steps[first])), full_steps + 1
-            if not np.isfinite(step):
-                return
-            self.a[free] = np.clip(self.a[free] + step * direction, low, high)
-            if steps[first] <= length:
-                self.a[free[first]], self.free[free[first]] = end[first], False
-                full_steps = 0
 
 
 def _newton(a: Array, value: Callable[[Array], float], local: Callable[[Array], Local]) -> Array:

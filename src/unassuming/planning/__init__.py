@@ -1,8 +1,7 @@
 """Widths before y is seen: the penalty, the number of cells and the number of rows."""
 
-from unassuming.planning._plan import plan
-from unassuming.planning._result import Plan
-from unassuming.planning._result import narrowest as narrowest
-from unassuming.planning._setting import Predicted
+from unassuming.planning.plan import Plan, Predicted
+from unassuming.planning.plan import narrowest as narrowest
+from unassuming.planning.plan import plan as plan
 
 __all__ = ["Plan", "Predicted", "plan"]

@@ -28,14 +28,8 @@ from unassuming.inputs import (
 from unassuming.noise import LARGEST_GROUP, Noise
 from unassuming.objectives import factory_for, register_objective
 from unassuming.ranking import Level
-from unassuming.regions import Region, confidence_region
-from unassuming.testing.methods import (
-    Bounds,
-    LeastSquares,
-    bootstrap,
-    gaussian_process,
-    process_bounds,
-)
+from unassuming.regions import Region, confidence_region, table
+from unassuming.testing.methods import Bounds, LeastSquares, gaussian_process, process_bounds
 
 _SPAN_SLACK = 1e-6  # of the largest value
 
@@ -53,8 +47,6 @@ _ASSUMES = {
     + "a truth drawn from the process with the kernel that maximum likelihood has chosen",
     "least squares, t bounds": _GAUSSIAN
     + "that the truth lies in the span of the features, or of the inputs for a kernel",
-    "residual bootstrap": "noise terms of one law, an unbiased estimate, and enough rows for an "
-    "approximation",
     "region, one coefficient at a time": "the same, and that {1}",
     "region, joint bounds": "the same, and that {1}",
     "least squares, t intervals": _GAUSSIAN + "that {1}",
@@ -141,7 +133,7 @@ class Coverage:
     Coverage of the truth at level 0.953125, 5 repetitions, with exact 0.95 intervals:
       method ...
     >>> measured.region.runs, len(measured.to_frame())
-    (5, 5)
+    (5, 4)
     """
 
     level: float
@@ -171,27 +163,24 @@ class Coverage:
         level = f"level {self.level:.12g}"
         if low < high:
             level = f"levels from {low:.4g} to {high:.4g}, {self.level:.4g} on average"
-        width, what = max(len(row.method) for row in self.methods), self.target[:4]
-        what = {"func": "input"}.get(what, what)
-        lines = [
-            f"Coverage of the truth at {level}, {self.repetitions} repetitions, "
-            f"with exact {self.confidence:.12g} intervals:",
-            f"  {'method':<{width}}  {f'all {what}s':<10}  {'interval':<18}{f'each {what}':<12}"
-            f"{'median width':<14}{'level' * (what == 'coef')}".rstrip(),
+        rows, what = self.methods, "coef" if self.target == "coefficients" else "input"
+        columns: list[tuple[str, list[str]]] = [
+            ("method", [row.method for row in rows]),
+            (f"all {what}s", [f"{row.rate:.3f}" for row in rows]),
+            ("interval", [f"[{row.low:.3f}, {row.high:.3f}]" for row in rows]),
+            (f"each {what}", [f"{row.pointwise:.3f}" for row in rows]),
+            ("median width", [f"{row.width:.4g}" for row in rows]),
+            ("level", [f"{row.level:.4g}" for row in rows]),
         ]
-        for row in self.methods:
-            numbers = "not available for these data"
-            if row.runs:
-                numbers = f"{row.rate:<10.3f}  {f'[{row.low:.3f}, {row.high:.3f}]':<18}"
-                if not np.isnan(row.width):
-                    numbers += f"{row.pointwise:<12.3f}{row.width:<14.4g}"
-                elif what == "coef":
-                    numbers += " " * 26
-                numbers += f"{row.level:.4g}" * (what == "coef")
-            lines.append(f"  {row.method:<{width}}  {numbers}".rstrip())
-        lines.append("Where each claims the level, and what it assumes:")
-        for row in self.methods:
-            text = f"{row.method}: at {row.claims}. Assumes {row.assumes}."
+        lines = [
+            f"Coverage of the truth at {level}, {self.repetitions} repetitions, with exact "
+            f"{self.confidence:.12g} intervals:",
+            *(line.replace("nan", "  -").rstrip() for line in table(columns)),
+            "Where each claims the level, and what it assumes:",
+        ]
+        for row in rows:
+            given = "" if row.runs else ", not available for these data"
+            text = f"{row.method}{given}: at {row.claims}. Assumes {row.assumes}."
             lines.append(fill(text, 100, initial_indent="  - ", subsequent_indent="    "))
         if self.outside is not None:
             runs = f"{self.outside} of {self.repetitions} runs"
@@ -228,9 +217,9 @@ def coverage(
 
     For regressors, other methods are shown beside the region, each with its assumptions and its
     usual claim, the level at single inputs: scikit-learn's Gaussian process (a constant times an
-    RBF kernel plus white noise, by maximum likelihood), least squares with Student's t (on the
-    features of the model, or on the inputs for a kernel), and a residual bootstrap of the
-    estimator. All bound the function at the inputs of the data, without the noise.
+    RBF kernel plus white noise, by maximum likelihood) and least squares with Student's t (on the
+    features of the model, or on the inputs for a kernel). They bound the function at the inputs of
+    the data, without the noise.
 
     With ``target="coefficients"`` intervals of the coefficients are compared instead: those of
     `Region.summary`, the bounds of the joint region, t intervals of least squares, the same with
@@ -245,7 +234,7 @@ def coverage(
     estimator, noise, level, m, classes, random_state
         As for `unassuming.confidence_region`.
     repetitions, resamples : int, default 200 and 99
-        Numbers of data sets, and of refits or draws of a bootstrap.
+        Numbers of data sets, and of draws of the wild bootstrap.
     n_jobs : int, optional
         Number of processes, as in scikit-learn; it does not change the draws.
     norm_bound : float, optional
@@ -274,15 +263,15 @@ def coverage(
     assumption = check_options(model, noise=noise, m=m)
     Level.at_least(level, LARGEST_GROUP if isinstance(m, str) else m)
     check_norm_bound(norm_bound)
-    count, share = "an integer >= 1", "a number strictly between 0 and 1"
-    kinds, labels = ("function", "coefficients"), is_label_model(model)
+    labels, share = is_label_model(model), np.isreal(confidence) and 0 < confidence < 1
+    kinds = ("function",) if labels else ("function", "coefficients")
+    wanted = "'function' for a classifier" if labels else "'function' or 'coefficients'"
     for name, given, holds, expected in (
         ("make_data", make_data, callable(make_data), "a function of a Generator"),
-        ("repetitions", repetitions, _is_count(repetitions), count),
-        ("resamples", resamples, _is_count(resamples), count),
-        ("confidence", confidence, np.isreal(confidence) and 0 < confidence < 1, share),
-        ("target", target, target in kinds, "'function' or 'coefficients'"),
-        ("target", target, target != kinds[1] or not labels, "'function' for a classifier"),
+        ("repetitions", repetitions, _is_count(repetitions), "an integer >= 1"),
+        ("resamples", resamples, _is_count(resamples), "an integer >= 1"),
+        ("confidence", confidence, share, "a number strictly between 0 and 1"),
+        ("target", target, target in kinds, wanted),
     ):
         if not holds:
             remedy = "Correct it, or leave it out."
@@ -305,25 +294,14 @@ def coverage(
     span += "" if norm_bound is None else f", with a norm of {norm_bound:g} at most"
     words = assumption.assumption, span
     what = {"function": "input"}.get(target, "coefficient")
-    return Coverage(
-        level=fmean(levels),  # equal levels are their own mean, to the last digit
-        levels=(min(levels), max(levels)),
-        repetitions=int(repetitions),
-        confidence=confidence,
-        seed=seed,
-        outside=None if None in outside else sum(outside),
-        methods=tuple(
-            _counted(
-                method,
-                [found[method] for found in outcomes],
-                confidence,
-                f"all {what}s at once" if method in _AT_ONCE else f"each single {what}",
-                _ASSUMES[method].format(*words),
-            )
-            for method in outcomes[0]
-        ),
-        target=target,
-    )
+    rows = []
+    for method in outcomes[0]:
+        claims = f"all {what}s at once" if method in _AT_ONCE else f"each single {what}"
+        runs_of = [found[method] for found in outcomes]
+        rows.append(_counted(method, runs_of, confidence, claims, _ASSUMES[method].format(*words)))
+    ends, lacking = (min(levels), max(levels)), None if None in outside else sum(outside)
+    about = int(repetitions), confidence, seed, lacking, tuple(rows), target
+    return Coverage(fmean(levels), ends, *about)  # equal levels are their own mean
 
 
 def _is_count(value: Any) -> bool:
@@ -346,9 +324,10 @@ def _repetition(
     for_data, for_region, for_bootstrap = child.spawn(3)
     made = make_data(np.random.default_rng(for_data))
     if not isinstance(made, tuple) or len(made) != 3 or not callable(made[2]):
-        expected, given = "X, y and the truth f, a function of X", type(made).__name__
-        wrong = "returned something else"
-        raise TypeError(complaint("make_data", wrong, expected, given, "Return X, y, f."))
+        raise TypeError(
+            "make_data returned something else: expected X, y and the truth f, a function of X, "
+            f"given {type(made).__name__}. Return X, y, f."
+        )
     X, y, f = made
     truth = np.asarray(f(X), dtype=np.float64).ravel()  # before a model can overwrite X
     seed, rng = int(for_region.generate_state(1)[0]), np.random.default_rng(for_bootstrap)
@@ -385,7 +364,6 @@ def _repetition(
             ),
             "Gaussian process": (*process_bounds(gaussian_process(Z, outputs, seed), Z, p), p),
             "least squares, t bounds": fit and fit.t(p),
-            "residual bootstrap": bootstrap(clone(estimator), X, outputs, p, resamples, rng),
         }
     for method, one in bounds.items():
         found[method] = None
@@ -426,15 +404,6 @@ def _counted(
         return MethodCoverage(method, 0, 0, 0.0, 1.0, np.nan, np.nan, claims, assumes)
     everywhere, shares, widths, levels = zip(*usable, strict=True)
     interval = binomtest(sum(everywhere), len(usable)).proportion_ci(confidence, method="exact")
-    return MethodCoverage(
-        method=method,
-        covered=sum(everywhere),
-        runs=len(usable),
-        low=float(interval.low),
-        high=float(interval.high),
-        pointwise=fmean(shares),
-        width=float(np.median(widths)),
-        claims=claims,
-        assumes=assumes,
-        level=fmean(levels),
-    )
+    counts = sum(everywhere), len(usable), float(interval.low), float(interval.high)
+    numbers = fmean(shares), float(np.median(widths))
+    return MethodCoverage(method, *counts, *numbers, claims, assumes, fmean(levels))

@@ -148,11 +148,8 @@ def _check_ranks(noise: Noise, n: int, repetitions: int, rng: np.random.Generato
     """Simulate ranks of a contrast and of its size, with ties at random."""
     ranks = np.empty((repetitions, 2), dtype=np.intp)
     for found in ranks:
-        fitted, start, w = (
-            rng.uniform(-0.9, 0.9, size=n),
-            rng.normal(size=n) + 1.0,
-            rng.normal(size=n),
-        )
+        fitted = rng.uniform(-0.9, 0.9, size=n)
+        start, w = rng.normal(size=n) + 1.0, rng.normal(size=n)
         # Uniform on an orbit: a law that no element of the group changes.
         e = np.asarray(noise.apply(noise.draw(n, 1, rng), start, fitted))[0]
         others = np.asarray(noise.apply(noise.draw(n, _M - 1, rng), e, fitted)) @ w
@@ -220,22 +217,17 @@ def check_objective(estimator: Any, X: Any, y: Any, *, random_state: Any = 0) ->
     r = rng.normal(size=(3, 4, n)) * (1 + np.abs(objective.y).mean())
     _check_shapes(objective, a, r)
     _check_estimate(objective)
-    checks = [
-        (f"the fitted values of {name} depend", objective.fitted(a), other.fitted(a)),
-        (f"the gradient of {name} depends", objective.gradient(a, r), other.gradient(a, r)),
-        (
-            f"the statistic of {name} depends",
-            _statistics(objective, a, r),
-            _statistics(other, a, r),
-        ),
-    ]
+    both, checks = (objective, other), list[tuple[str, list[Array]]]()
+    checks.append((f"the fitted values of {name} depend", [o.fitted(a) for o in both]))
+    checks.append((f"the gradient of {name} depends", [o.gradient(a, r) for o in both]))
+    checks.append((f"the statistic of {name} depends", [_statistics(o, a, r) for o in both]))
     try:
-        ours, theirs = (o.fitted(o.coefficients(objective.fitted(a))) for o in (objective, other))
-        checks.append((f"{name}.coefficients depends", ours, theirs))
+        found = [o.fitted(o.coefficients(objective.fitted(a))) for o in both]
+        checks.append((f"{name}.coefficients depends", found))
     except NotAvailable:
         pass
     wrong, expected = "on y other than through the residuals", "the same for every y"
-    for what, ours, theirs in checks:
+    for what, (ours, theirs) in checks:
         _require(_same(ours, theirs), what, wrong, expected)
 
 
