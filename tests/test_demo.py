@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from unassuming.cli._app import app
+from unassuming.cli.app import app
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]

@@ -503,7 +503,7 @@ def test_a_terminal_sees_rows_per_second_and_a_pipe_nothing(monkeypatch):
 PEAK = """
 import sys
 from peak_memory import peak_memory
-from unassuming.cli._app import app
+from unassuming.cli.app import app
 for path in sys.argv[1:]:
     try:
         app(["region", path, "--target", "y", "--stream", "--m", "20", "--at", "at.csv"])

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from typer.testing import CliRunner
 
-from unassuming.cli._app import app
+from unassuming.cli.app import app
 from unassuming.paper import COLUMNS, FIGURES
 
 MEMBERS, REPETITIONS = 120, 2

@@ -6,24 +6,87 @@ the packages behind it take seconds.
 
 from __future__ import annotations
 
+import re
+import sys
+import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer import Option
+from typer.core import TyperGroup
 
+from unassuming._errors import NotAvailable
 from unassuming._version import __version__
-from unassuming.cli._group import OneLineErrors
+from unassuming.cli import not_installed
 from unassuming.cli.options import (
     AtOnce,
+    Check,
     Levels,
     Model,
+    Ordered,
     Problem,
     Seed,
     check_norm_bound,
     check_one_by_one,
     problem_options,
 )
+from unassuming.cli.terminal import Interrupted, say
+
+UsageError: Any = typer.BadParameter.__base__  # typer does not export it
+
+_EXPECTED = (ValueError, TypeError, NotAvailable, OSError)
+"""Errors of the library and of file readers: their message is written for the user."""
+
+_NOTED = (UserWarning, RuntimeWarning, FutureWarning)
+"""Warnings for the user. Python's filters decide on the others, such as deprecations, which are for
+developers; a deprecation that is also one of these (pyparsing has such a class) is not shown."""
+
+
+class OneLineErrors(TyperGroup):
+    """Report every error in one line, without a stack trace."""
+
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
+        """Run the command, then exit with its code."""
+        extra["standalone_mode"] = False
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                for category in _NOTED:
+                    warnings.simplefilter("default", category)
+                # The commands say it with a remedy that is true for the table.
+                warnings.filterwarnings("ignore", message="y has (only )?two values")
+                code = super().main(*args, **extra)
+        except UsageError as error:
+            where = error.ctx.command_path if error.ctx else "unassuming"
+            what = error.format_message().replace("Value error, ", "").rstrip(".")
+            given = re.search(r"'([a-z]+)' is not one of", what)
+            if given and given[1] in self.commands:  # such as --model arx
+                where = f"unassuming {given[1]}"
+            _stop(f"{what}{'' if what.endswith('?') else '.'} See: {where} --help")
+        except typer.Abort:
+            _stop("interrupted", code=130)
+        except Interrupted as error:
+            _stop(str(error), code=130)
+        except ModuleNotFoundError as error:
+            _stop(not_installed(error) or str(error))
+        except _EXPECTED as error:
+            _stop(getattr(error, "command_line", str(error)))
+        except MemoryError as error:
+            what = str(error).rstrip(".") or "no more can be allocated"
+            remedy = "Use fewer rows, a smaller --m, or a model that can be streamed."
+            _stop(f"not enough memory: {what}. {remedy}")
+        except Exception as error:  # a bug: still without a stack trace
+            _stop(f"unexpected {type(error).__name__}: {error}. Please report it.", code=1)
+        notes = [one.message for one in caught if not issubclass(one.category, DeprecationWarning)]
+        for note in dict.fromkeys(map(str, notes)):
+            say("note", note)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _stop(message: str, code: int = 2) -> NoReturn:
+    say("error", message)
+    sys.exit(code)
+
 
 Stream = Annotated[
     bool | None,
@@ -86,9 +149,9 @@ def demo(
 
     Prints the results and writes one picture. Takes some seconds.
     """
-    from unassuming.cli import _demo
+    from unassuming.cli.others import run_demo
 
-    _demo.run(picture, seed)
+    run_demo(picture, seed)
 
 
 @app.command()
@@ -143,6 +206,8 @@ def region(
         float,
         Option(min=0, help="Seconds between checkpoints; 0: after each chunk of 16,384 rows."),
     ] = 30.0,
+    check: Check = False,
+    ordered: Ordered = False,
 ) -> None:
     """Bounds of the function behind a table.
 
@@ -151,14 +216,18 @@ def region(
     input; infinite bounds are inf) and pictures.
     """
     check_norm_bound(norm_bound)
-    table = problem.find()
-    from unassuming.cli import _region
-    from unassuming.cli._streamed import Streaming
+    from unassuming.cli.columns import find
+    from unassuming.cli.tables import open_source, reading_of
+
+    table = find(problem)
+    from unassuming.cli.region import Asked, run_region
+    from unassuming.cli.stream import Streaming
 
     values = pointwise and norm_bound is not None
-    streaming = Streaming(stream, checkpoint, checkpoint_every, values)
-    kind = str(method)
-    _region.run(problem, *table, norm_bound, at, out, streaming, pointwise=pointwise, method=kind)
+    build = Streaming(stream, checkpoint, checkpoint_every, values)
+    there = None if at is None else open_source(at, reading_of(problem))
+    how = {"pointwise": pointwise, "method": str(method), "check": check, "ordered": ordered}
+    run_region(problem, *table, Asked(build, out, norm_bound, there, **how))
 
 
 @app.command()
@@ -174,6 +243,8 @@ def summary(
         "unassuming-summary"
     ),
     stream: Stream = None,
+    check: Check = False,
+    ordered: Ordered = False,
 ) -> None:
     """Interval and p-value of each coefficient.
 
@@ -184,11 +255,14 @@ def summary(
     or the whole line.
     """
     check_one_by_one(problem)
-    table = problem.find()
-    from unassuming.cli import _summary
-    from unassuming.cli._streamed import Streaming
+    from unassuming.cli.columns import find
 
-    _summary.run(problem, *table, out, Streaming(stream))
+    table = find(problem)
+    from unassuming.cli.region import Asked, run_summary
+    from unassuming.cli.stream import Streaming
+
+    asked = Asked(Streaming(stream, single=True), out, check=check, ordered=ordered)
+    run_summary(problem, *table, asked)
 
 
 @app.command()
@@ -202,6 +276,7 @@ def report(
     out: Annotated[
         Path, Option("--out", "-o", dir_okay=False, help="The HTML file to write.")
     ] = Path("unassuming-report.html"),
+    ordered: Ordered = False,
 ) -> None:
     """A report in one HTML file.
 
@@ -210,10 +285,12 @@ def report(
     network.
     """
     check_norm_bound(norm_bound)
-    table = problem.find()
-    from unassuming.cli.reports import write_report
+    from unassuming.cli.columns import find
 
-    write_report(problem, *table, norm_bound, out, title)
+    table = find(problem)
+    from unassuming.cli.others import write_report
+
+    write_report(problem, *table, norm_bound, out, title, ordered=ordered)
 
 
 @app.command("test")
@@ -223,19 +300,21 @@ def verdict(
     candidate: Annotated[
         str,
         Option(
-            help="Column with the values of a function that may be the noise-free target (for "
+            help="Column with the values of a function that may be the regression function (for "
             "classifiers E[y|x], from -1 to 1). It is never used as a feature."
         ),
     ],
 ) -> None:
     """Test a column of candidate values.
 
-    Can the column be the noise-free target? Prints the rank, the exact p-value and a verdict.
+    Can the column be the regression function? Prints the rank, the exact p-value and a verdict.
     """
-    table = problem.find(candidate=candidate)
-    from unassuming.cli import _verdict
+    from unassuming.cli.columns import find
 
-    _verdict.run(problem, *table, candidate)
+    table = find(problem, candidate=candidate)
+    from unassuming.cli.region import run_test
+
+    run_test(problem, *table, candidate)
 
 
 @app.command()
@@ -276,14 +355,14 @@ def arx(
     ... + e[t]. Prints the assumptions, the coefficients, how far each of them can change by itself
     within the region, and exact tests of candidates. Draws the region of two coefficients.
     """
-    from unassuming.cli import _arx
+    from unassuming.cli.others import System, run_arx
     from unassuming.cli.tables import Reading
     from unassuming.models import ARX
 
     model = ARX(na, nb, delay=delay, fit_intercept=intercept)
-    system = _arx.System(data, target, given, model, Reading(sep, decimal, encoding, ()))
+    system = System(data, target, given, model, Reading(sep, decimal, encoding))
     settings = {"noise": noise, "m": m, "random_state": seed}
-    _arx.run(system, list(candidate), list(levels), settings, out)
+    run_arx(system, candidate, levels, settings, out)
 
 
 @app.command()
@@ -338,14 +417,14 @@ def experiment(
     The assignment was random, and nothing is assumed about the outcomes. Prints the estimate, an
     exact interval of a constant effect, and the exact p-value of a hypothetical effect.
     """
-    from unassuming.cli import _experiment
+    from unassuming.cli.others import Trial, run_experiment
     from unassuming.cli.tables import Reading
 
     roles = {"treatment": treatment, "strata": strata, "clusters": clusters}
-    reading = Reading(sep, decimal, encoding, ())
-    trial = _experiment.Trial(data, target, roles, controls, reading, drop_missing)
+    reading = Reading(sep, decimal, encoding)
+    trial = Trial(data, target, roles, controls, reading, drop_missing)
     settings = {"effect": effect, "m": m, "random_state": seed}
-    _experiment.run(trial, treated, list(levels), settings)
+    run_experiment(trial, treated, levels, settings)
 
 
 @app.command()
@@ -368,6 +447,6 @@ def paper(
     the region is bounded, and how often it contained the truth. Points out the errors of the
     article. All six take some minutes.
     """
-    from unassuming.cli import _paper
+    from unassuming.cli.others import run_paper
 
-    _paper.run(figure, members, repetitions, out, seed)
+    run_paper(figure, members, repetitions, out, seed)
