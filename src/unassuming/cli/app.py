@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -21,15 +22,11 @@ from unassuming._version import __version__
 from unassuming.cli import not_installed
 from unassuming.cli.options import (
     AtOnce,
-    Check,
-    Levels,
     Model,
-    Ordered,
     Problem,
-    Seed,
     check_norm_bound,
     check_one_by_one,
-    problem_options,
+    declared,
 )
 from unassuming.cli.terminal import Interrupted, say
 
@@ -88,31 +85,6 @@ def _stop(message: str, code: int = 2) -> NoReturn:
     sys.exit(code)
 
 
-Stream = Annotated[
-    bool | None,
-    Option(
-        "--stream/--no-stream",
-        help="Read the table in chunks, never as a whole (spline, ridge and ols with symmetric "
-        "noise); default: if it is larger than 5 MB (numbers in Parquet, text in CSV).",
-    ),
-]
-
-Separator = Annotated[str | None, Option(help='Separator of columns in text; default: ",".')]
-Decimal = Annotated[str | None, Option(help='Decimal mark in text; default: ".".')]
-Encoding = Annotated[str | None, Option(help="Encoding of text; default: utf-8.")]
-
-
-def _table(rows: str) -> Any:
-    """Declare the argument of a command that reads one table."""
-    words = f"{rows}: .csv, .tsv, .parquet or .xlsx."
-    return typer.Argument(exists=True, dir_okay=False, metavar="FILE", help=words)
-
-
-def _directory(files: str) -> Any:
-    """Declare the option for the directory that a command writes to."""
-    return Option("--out", "-o", file_okay=False, help=f"Directory for {files}.")
-
-
 app = typer.Typer(
     cls=OneLineErrors,
     invoke_without_command=True,
@@ -138,12 +110,15 @@ def about(
         typer.echo(context.get_help())
 
 
-@app.command()
+def _command(name: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a function, with the options of its arguments."""
+    return lambda run: app.command(name)(declared(name, run, **defaults))
+
+
+@_command("demo")
 def demo(
-    picture: Annotated[Path, Option(dir_okay=False, help="Where to write the picture.")] = Path(
-        "unassuming-demo.png"
-    ),
-    seed: Seed = 1,  # chosen for a clear picture; the coverage is counted over other data
+    picture: Path = Path("unassuming-demo.png"),
+    seed: int = 1,  # chosen for a clear picture; the coverage is counted over other data
 ) -> None:
     """Bands and tests on simulated data; needs no file.
 
@@ -154,60 +129,19 @@ def demo(
     run_demo(picture, seed)
 
 
-@app.command()
-@problem_options()
+@_command("region")
 def region(
     problem: Problem,
-    norm_bound: Annotated[
-        float | None,
-        Option(
-            help="Assume that the norm of the function (kernels) or of the penalised coefficients "
-            "(others) is at most this."
-        ),
-    ] = None,
-    at: Annotated[
-        Path | None,
-        Option(
-            exists=True,
-            dir_okay=False,
-            help="Table with the inputs of the band; default: 200 equidistant inputs for one "
-            "feature, else the rows of the data.",
-        ),
-    ] = None,
-    out: Annotated[Path, _directory("region.json, band.csv and pictures")] = Path(
-        "unassuming-region"
-    ),
-    pointwise: Annotated[
-        bool,
-        Option(
-            "--pointwise",
-            help="Bounds that hold at each input and for each coefficient by itself. They are "
-            "usually narrower than the simultaneous ones, except where there are few data. Kernel "
-            "models then need --norm-bound.",
-        ),
-    ] = False,
-    method: Annotated[
-        AtOnce,
-        Option(
-            help="Where simultaneous bounds come from. joint: the region. cells: balanced cells of "
-            "rows. auto: whichever is expected to be narrower before the target is seen."
-        ),
-    ] = AtOnce.AUTO,
-    stream: Stream = None,
-    checkpoint: Annotated[
-        Path | None,
-        Option(
-            dir_okay=False,
-            help="Stream, and save the progress in this file: after an interruption the same "
-            "command continues from there. The file is kept at the end.",
-        ),
-    ] = None,
-    checkpoint_every: Annotated[
-        float,
-        Option(min=0, help="Seconds between checkpoints; 0: after each chunk of 16,384 rows."),
-    ] = 30.0,
-    check: Check = False,
-    ordered: Ordered = False,
+    norm_bound: float | None = None,
+    at: Path | None = None,
+    out: Path = Path("unassuming-region"),
+    pointwise: bool = False,
+    method: AtOnce = AtOnce.AUTO,
+    stream: bool | None = None,
+    checkpoint: Path | None = None,
+    checkpoint_every: float = 30.0,
+    check: bool = False,
+    ordered: bool = False,
 ) -> None:
     """Bounds of the function behind a table.
 
@@ -230,21 +164,13 @@ def region(
     run_region(problem, *table, Asked(build, out, norm_bound, there, **how))
 
 
-@app.command()
-@problem_options(
-    without=["m"],
-    only=(Model.SPLINE, Model.RIDGE, Model.OLS, Model.IV),
-    model=Model.OLS,
-    levels=(0.95,),
-)
+@_command("summary", m=None, model=Model.OLS, levels=(0.95,))
 def summary(
     problem: Problem,
-    out: Annotated[Path, _directory("summary.csv, summary.json, forest.png")] = Path(
-        "unassuming-summary"
-    ),
-    stream: Stream = None,
-    check: Check = False,
-    ordered: Ordered = False,
+    out: Path = Path("unassuming-summary"),
+    stream: bool | None = None,
+    check: bool = False,
+    ordered: bool = False,
 ) -> None:
     """Interval and p-value of each coefficient.
 
@@ -265,18 +191,13 @@ def summary(
     run_summary(problem, *table, asked)
 
 
-@app.command()
-@problem_options(model=Model.OLS, levels=(0.95, 0.8, 0.5))
+@_command("report", model=Model.OLS, levels=(0.95, 0.8, 0.5))
 def report(
     problem: Problem,
-    norm_bound: Annotated[
-        float | None, Option(help="Assume that the norm of the function is at most this.")
-    ] = None,
-    title: Annotated[str | None, Option(help="Title of the report.")] = None,
-    out: Annotated[
-        Path, Option("--out", "-o", dir_okay=False, help="The HTML file to write.")
-    ] = Path("unassuming-report.html"),
-    ordered: Ordered = False,
+    norm_bound: float | None = None,
+    title: str | None = None,
+    out: Path = Path("unassuming-report.html"),
+    ordered: bool = False,
 ) -> None:
     """A report in one HTML file.
 
@@ -293,18 +214,8 @@ def report(
     write_report(problem, *table, norm_bound, out, title, ordered=ordered)
 
 
-@app.command("test")
-@problem_options()
-def verdict(
-    problem: Problem,
-    candidate: Annotated[
-        str,
-        Option(
-            help="Column with the values of a function that may be the regression function (for "
-            "classifiers E[y|x], from -1 to 1). It is never used as a feature."
-        ),
-    ],
-) -> None:
+@_command("test")
+def test(problem: Problem, candidate: str) -> None:
     """Test a column of candidate values.
 
     Can the column be the regression function? Prints the rank, the exact p-value and a verdict.
@@ -317,37 +228,24 @@ def verdict(
     run_test(problem, *table, candidate)
 
 
-@app.command()
+@_command("arx")
 def arx(
-    data: Annotated[Path, _table("Table whose rows are times, in chronological order")],
-    target: Annotated[str, Option(help="Column of the output.")],
-    given: Annotated[
-        str | None, Option("--input", help="Column of the input; not needed with --nb 0.")
-    ] = None,
-    na: Annotated[int, Option(min=0, help="Number of past outputs in the model.")] = 1,
-    nb: Annotated[int, Option(min=0, help="Number of past inputs in the model.")] = 1,
-    delay: Annotated[int, Option(min=1, help="Steps after which an input first acts.")] = 1,
-    intercept: Annotated[bool, Option("--intercept", help="Add a constant.")] = False,
-    candidate: Annotated[
-        list[str],
-        Option(metavar="A1,...,B1,...", help="Coefficients to be tested; repeatable."),
-    ] = (),  # type: ignore[assignment]
-    noise: Annotated[
-        str,
-        Option(
-            help="Assumption on the noise: symmetric, exchangeable, symmetric-exchangeable, "
-            "spherical."
-        ),
-    ] = "symmetric",
-    m: Annotated[
-        int, Option("--m", min=2, help="Number of statistics: levels are multiples of 1/m.")
-    ] = 128,
-    seed: Seed = 0,
-    levels: Levels = (0.95, 0.5),  # type: ignore[assignment]
-    sep: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    out: Annotated[Path, _directory("the picture")] = Path("unassuming-arx"),
+    data: Path,
+    target: str,
+    input: str | None = None,
+    na: int = 1,
+    nb: int = 1,
+    delay: int = 1,
+    intercept: bool = False,
+    candidate: list[str] = (),  # type: ignore[assignment]
+    noise: str = "symmetric",
+    m: int = 128,
+    seed: int = 0,
+    levels: list[float] = (0.95, 0.5),  # type: ignore[assignment]
+    sep: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    out: Path = Path("unassuming-arx"),
 ) -> None:
     """The region of a dynamical system.
 
@@ -360,57 +258,28 @@ def arx(
     from unassuming.models import ARX
 
     model = ARX(na, nb, delay=delay, fit_intercept=intercept)
-    system = System(data, target, given, model, Reading(sep, decimal, encoding))
+    system = System(data, target, input, model, Reading(sep, decimal, encoding))
     settings = {"noise": noise, "m": m, "random_state": seed}
     run_arx(system, candidate, levels, settings, out)
 
 
-@app.command()
+@_command("experiment")
 def experiment(
-    data: Annotated[Path, _table("Table of an experiment")],
-    target: Annotated[str, Option(help="Column of the outcome.")],
-    treatment: Annotated[
-        str, Option(metavar="COLUMN", help="Column with two values: treated or untreated.")
-    ],
-    treated: Annotated[
-        str | None,
-        Option(
-            metavar="VALUE",
-            help="The value of treated rows; default: the larger number, or the later word in "
-            "alphabetical order.",
-        ),
-    ] = None,
-    strata: Annotated[
-        str | None, Option(help="Column of labels, if the treatment was drawn within strata.")
-    ] = None,
-    clusters: Annotated[
-        str | None, Option(help="Column of labels, if whole clusters were treated.")
-    ] = None,
-    controls: Annotated[
-        str | None,
-        Option(
-            metavar="A,B,...",
-            help="Columns that the treatment cannot have changed. They narrow the interval if they "
-            "explain the outcome.",
-        ),
-    ] = None,
-    effect: Annotated[float, Option(help="The effect whose p-value is computed.")] = 0.0,
-    levels: Levels = (0.95,),  # type: ignore[assignment]
-    m: Annotated[
-        int | None,
-        Option(
-            "--m",
-            min=2,
-            help="Number of statistics; default: all assignments up to 4,096, else 1000.",
-        ),
-    ] = None,
-    seed: Seed = 0,
-    drop_missing: Annotated[
-        bool, Option("--drop-missing", help="Leave out rows with missing values.")
-    ] = False,
-    sep: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
+    data: Path,
+    target: str,
+    treatment: str,
+    treated: str | None = None,
+    strata: str | None = None,
+    clusters: str | None = None,
+    controls: str | None = None,
+    effect: float = 0.0,
+    levels: list[float] = (0.95,),  # type: ignore[assignment]
+    m: int | None = None,
+    seed: int = 0,
+    drop_missing: bool = False,
+    sep: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
 ) -> None:
     """The effect of a randomised treatment.
 
@@ -427,19 +296,13 @@ def experiment(
     run_experiment(trial, treated, levels, settings)
 
 
-@app.command()
+@_command("paper")
 def paper(
-    figure: Annotated[
-        int | None, Option(min=1, max=6, help="Number of one figure; default: all six.")
-    ] = None,
-    members: Annotated[
-        int, Option(min=1, help="Number of coefficient vectors ranked for each region.")
-    ] = 1_000_000,
-    repetitions: Annotated[
-        int, Option(min=1, help="Number of samples over which the coverage is measured.")
-    ] = 1000,
-    out: Annotated[Path, _directory("the pictures and the tables")] = Path("unassuming-paper"),
-    seed: Seed = 0,
+    figure: int | None = None,
+    members: int = 1_000_000,
+    repetitions: int = 1000,
+    out: Path = Path("unassuming-paper"),
+    seed: int = 0,
 ) -> None:
     """The six figures of the article, with measured coverage.
 

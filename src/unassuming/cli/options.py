@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -100,37 +101,184 @@ RECIPES: dict[Model, Recipe] = {
     Model.LOGISTIC: Recipe({"C": 1.0}, classify=True, noise=Assumption.LABELS),
 }
 
-Seed = Annotated[int, Option(min=0, help="Seed of all random numbers.")]
-Check = Annotated[
-    bool,
-    Option(
-        "--check",
-        help="Test the assumption on the noise and the fit of the model, and print what is found. "
-        "This takes longer than the intervals.",
-    ),
-]
-Ordered = Annotated[
-    bool,
-    Option(
-        "--ordered",
-        help="The rows have an order by their nature, such as time: the checks then ask whether "
-        "neighbouring residuals depend on each other. Default: if a column of dates, or of years, "
-        "is in order.",
-    ),
-]
-Levels = Annotated[
-    list[float],
-    Option(
-        "--level",
-        metavar="P",
-        help="Confidence level, rounded up to the next one that can be attained; repeatable.",
-    ),
-]
+HELP = """
+data: Table of observations: .csv or .tsv (with a header), .parquet, or .xlsx.
+arx data: Table whose rows are times, in chronological order: .csv, .tsv, .parquet or .xlsx.
+experiment data: Table of an experiment: .csv, .tsv, .parquet or .xlsx.
+target: Column to explain.
+arx target: Column of the output.
+experiment target: Column of the outcome.
+features <A,B,...>: Input columns; default: all other columns, except unnamed ones, constant ones,
+    dates, and text with more different values than a fifth of the number of rows.
+categorical <A,B,...>: Features to encode as categories: one indicator for each category but the
+    first. Columns of text are always encoded in this way.
+index: Column with names of the rows. It is never used as a feature.
+model: spline: least squares on splines of each numeric feature, or lines if there are few rows.
+    krr: kernel ridge. ridge, ols: linear. quantile: a linear regression quantile. iv: linear, with
+    --endogenous columns and --instruments. svr, klasso, huber: kernel machines. ls-svc, logistic:
+    classifiers for two labels.
+summary model <<spline|ridge|ols|iv>>: spline: least squares on splines of each numeric feature, or
+    lines if there are few rows. ridge, ols: linear. iv: linear, with --endogenous columns and
+    --instruments.
+knots: Number of knots of each spline, at quantiles of its column; default: up to 8, with at least
+    15 rows for each coefficient (5 with a single feature).
+kernel: Kernel of krr, svr, klasso, huber (default rbf) and ls-svc (default linear).
+gamma: Width parameter of the kernel on standardised inputs; default: 1 / number of features, which
+    does not depend on the target.
+alpha: Penalty of spline and quantile (default 0), ridge, krr, klasso and huber (default 1). A large
+    penalty widens simultaneous bounds.
+C: Cost of errors in svr, ls-svc, logistic; default 1.
+epsilon: svr: errors up to this size cost nothing (default 0.1); huber: size of error at which the
+    loss becomes linear (default 1).
+quantile: Quantile for --model quantile; default 0.5, the median.
+endogenous <A,B,...>: Features that may depend on the noise, as a price depends on demand; implies
+    --model iv, and needs --instruments.
+instruments <A,B,...>: Features that move the endogenous ones, do not depend on the noise, and act
+    on the target through them alone. All other features are controls.
+noise: Assumption on the noise; default: symmetric, labels for classifiers, and quantile for --model
+    quantile.
+arx noise: Assumption on the noise: symmetric, exchangeable, symmetric-exchangeable, spherical.
+classes <A,B>: The two labels of a classifier; the second is +1. Needed if only one of them occurs,
+    unless they are 0 and 1, -1 and 1, or True and False.
+clusters: Column of labels: rows with the same label may depend on each other. It is never used as a
+    feature.
+experiment clusters: Column of labels, if whole clusters were treated.
+blocks: The noise is exchangeable within each block of this many consecutive rows, and blocks may
+    differ in mean and spread.
+weights: Column with the weights of the rows. It is never used as a feature.
+m: Number of statistics: levels are multiples of 1/m. all: the whole group.
+arx m: Number of statistics: levels are multiples of 1/m.
+experiment m: Number of statistics; default: all assignments up to 4,096, else 1000.
+seed: Seed of all random numbers.
+levels <P>: Confidence level, rounded up to the next one that can be attained; repeatable.
+drop_missing: Leave out rows with missing values.
+missing <WORD>: Word for a missing value, such as "?"; repeatable.
+sep: Separator of columns in text; default: "," and a tab in .tsv files.
+decimal: Decimal mark of numbers in text; default: ".".
+encoding: Encoding of text, such as latin-1; default: utf-8.
+check: Test the assumption on the noise and the fit of the model, and print what is found. This
+    takes longer than the intervals.
+ordered: The rows have an order by their nature, such as time, and the checks ask whether
+    neighbouring residuals depend on each other. Default: if a column of dates or years is in order.
+norm_bound: Assume that the norm of the function (kernels) or of the penalised coefficients (others)
+    is at most this.
+at: Table with the inputs of the band; default: 200 equidistant inputs for one feature, else the
+    rows of the data.
+region out: Directory for region.json, band.csv and pictures.
+summary out: Directory for summary.csv, summary.json and forest.png.
+report out: The HTML file to write.
+arx out: Directory for the picture.
+paper out: Directory for the pictures and the tables.
+pointwise: Bounds that hold at each input and for each coefficient by itself. They are usually
+    narrower than the simultaneous ones, except where there are few data. Kernel models then need
+    --norm-bound.
+method: Where simultaneous bounds come from. joint: the region. cells: balanced cells of rows. auto:
+    whichever is expected to be narrower before the target is seen.
+stream: Read the table in chunks, never as a whole (spline, ridge and ols with symmetric noise);
+    default: if it is larger than 5 MB (numbers in Parquet, text in CSV).
+checkpoint: Stream, and save the progress in this file: after an interruption the same command
+    continues from there. The file is kept at the end.
+checkpoint_every: Seconds between checkpoints; 0: after each chunk of 16,384 rows.
+title: Title of the report.
+candidate: Column with the values of a function that may be the regression function (for classifiers
+    E[y|x], from -1 to 1). It is never used as a feature.
+arx candidate <A1,...,B1,...>: Coefficients to be tested; repeatable.
+input: Column of the input; not needed with --nb 0.
+na: Number of past outputs in the model.
+nb: Number of past inputs in the model.
+delay: Steps after which an input first acts.
+intercept: Add a constant.
+treatment <COLUMN>: Column with two values: treated or untreated.
+treated <VALUE>: The value of treated rows; default: the larger number, or the later word in
+    alphabetical order.
+strata: Column of labels, if the treatment was drawn within strata.
+controls <A,B,...>: Columns that the treatment cannot have changed. They narrow the interval if they
+    explain the outcome.
+effect: The effect whose p-value is computed.
+figure: Number of one figure; default: all six.
+members: Number of coefficient vectors ranked for each region.
+repetitions: Number of samples over which the coverage is measured.
+picture: Where to write the picture.
+"""
+"""What each option means, in some commands another thing: name, metavar and words."""
 
-_SPLINE = (
-    "spline: least squares on splines of each numeric feature, or lines if there are few rows."
-)
-_IV = "iv: linear, with --endogenous columns and --instruments."
+_LIMITS: dict[str, dict[str, Any]] = {
+    **{name: {"min": 0} for name in ("seed", "na", "nb", "checkpoint_every")},
+    **{name: {"min": 1} for name in ("delay", "members", "repetitions")},
+    **{name: {"min": 2} for name in ("knots", "blocks", "arx m", "experiment m")},
+    "figure": {"min": 1, "max": 6},
+    "at": {"exists": True, "dir_okay": False},
+    "out": {"file_okay": False},
+    "report out": {"dir_okay": False},
+    "checkpoint": {"dir_okay": False},
+    "picture": {"dir_okay": False},
+}
+"""What values can be."""
+
+_SPELLED = {
+    "levels": ("--level",),
+    "m": ("--m",),
+    "C": ("--C",),
+    "out": ("--out", "-o"),
+    "stream": ("--stream/--no-stream",),
+}
+"""Options whose names differ from those of the arguments; flags have no opposite."""
+
+
+def _entries() -> dict[str, tuple[str | None, str]]:
+    found = {}
+    for entry in re.split(r"\n(?=\S)", HELP.strip()):
+        head, words = entry.split(": ", 1)
+        name, _, metavar = head.partition(" <")
+        found[name] = metavar[:-1] or None, " ".join(words.split())
+    return found
+
+
+_ENTRIES = _entries()
+
+
+def _declared(command: str, name: str, kind: Any) -> Any:
+    """Return the type of an argument with the words of its option."""
+
+    def own(table: dict[str, Any], otherwise: Any) -> Any:
+        return table.get(f"{command} {name}", table.get(name, otherwise))
+
+    metavar, words = own(_ENTRIES, None)
+    if name == "data":
+        return Annotated[kind, Argument(exists=True, dir_okay=False, metavar="FILE", help=words)]
+    names = _SPELLED.get(name, (f"--{name.replace('_', '-')}",) if kind is bool else ())
+    return Annotated[kind, Option(*names, metavar=metavar, help=words, **own(_LIMITS, {}))]
+
+
+def declared(command: str, run: Callable[..., None], **defaults: Any) -> Callable[..., None]:
+    """Return a function of the options of a command, for typer.
+
+    A first argument ``problem`` stands for the options of `Problem`; ``defaults`` are those that
+    differ, and None leaves an option out.
+    """
+    own = inspect.signature(run, eval_str=True).parameters
+    shared = {}
+    if "problem" in own:
+        shared = {
+            name: p.replace(default=defaults.get(name, p.default))
+            for name, p in inspect.signature(Problem, eval_str=True).parameters.items()
+            if defaults.get(name, p) is not None
+        }
+
+    @functools.wraps(run)
+    def parsed(**given: Any) -> None:
+        if shared:
+            given = {"problem": Problem(**{name: given.pop(name) for name in shared}), **given}
+        run(**given)
+
+    parameters = [
+        p.replace(kind=p.KEYWORD_ONLY, annotation=_declared(command, name, p.annotation))
+        for name, p in ({**shared, **own}).items()
+        if name != "problem"
+    ]
+    parameters.sort(key=lambda p: p.default is not p.empty)  # required ones first
+    parsed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return parsed
 
 
 class AtOnce(StrEnum):
@@ -143,159 +291,36 @@ class AtOnce(StrEnum):
 
 @dataclass(frozen=True)
 class Problem:
-    """The options that these commands share, as they were given."""
+    """The options that ``region``, ``summary``, ``report`` and ``test`` share."""
 
-    data: Annotated[
-        Path,
-        Argument(
-            exists=True,
-            dir_okay=False,
-            metavar="FILE",
-            help="Table of observations: .csv or .tsv (with a header), .parquet, or .xlsx.",
-        ),
-    ]
-    target: Annotated[str, Option(help="Column to explain.")]
-    features: Annotated[
-        str | None,
-        Option(
-            metavar="A,B,...",
-            help="Input columns; default: all other columns, except unnamed ones, constant ones, "
-            "and text with more different values than a fifth of the number of rows.",
-        ),
-    ] = None
-    categorical: Annotated[
-        str | None,
-        Option(
-            metavar="A,B,...",
-            help="Features to encode as categories: one indicator for each category but the "
-            "first. Columns of text are always encoded in this way.",
-        ),
-    ] = None
-    index: Annotated[
-        str | None, Option(help="Column with names of the rows. It is never used as a feature.")
-    ] = None
-    model: Annotated[
-        Model,
-        Option(
-            help=f"{_SPLINE} krr: kernel ridge. ridge, ols: linear. quantile: a linear regression "
-            f"quantile. {_IV} svr, klasso, huber: kernel machines. ls-svc, logistic: classifiers "
-            "for two labels."
-        ),
-    ] = Model.SPLINE
-    knots: Annotated[
-        int | None,
-        Option(
-            min=2,
-            help="Number of knots of each spline, at quantiles of its column; default: up to 8, "
-            "with at least 15 rows for each coefficient (5 with a single feature).",
-        ),
-    ] = None
-    kernel: Annotated[
-        Kernel | None,
-        Option(help="Kernel of krr, svr, klasso, huber (default rbf) and ls-svc (default linear)."),
-    ] = None
-    gamma: Annotated[
-        float | None,
-        Option(
-            help="Width parameter of the kernel on standardised inputs; default: 1 / number of "
-            "features, which does not depend on the target."
-        ),
-    ] = None
-    alpha: Annotated[
-        float | None,
-        Option(
-            help="Penalty of spline and quantile (default 0), ridge, krr, klasso and huber "
-            "(default 1). A large penalty widens simultaneous bounds."
-        ),
-    ] = None
-    C: Annotated[
-        float | None, Option("--C", help="Cost of errors in svr, ls-svc, logistic; default 1.")
-    ] = None
-    epsilon: Annotated[
-        float | None,
-        Option(
-            help="svr: errors up to this size cost nothing (default 0.1); huber: size of error at "
-            "which the loss becomes linear (default 1)."
-        ),
-    ] = None
-    quantile: Annotated[
-        float | None, Option(help="Quantile for --model quantile; default 0.5, the median.")
-    ] = None
-    endogenous: Annotated[
-        str | None,
-        Option(
-            metavar="A,B,...",
-            help="Features that may depend on the noise, as a price depends on demand; implies "
-            "--model iv, and needs --instruments.",
-        ),
-    ] = None
-    instruments: Annotated[
-        str | None,
-        Option(
-            metavar="A,B,...",
-            help="Features that move the endogenous ones, do not depend on the noise, and act on "
-            "the target through them alone. All other features are controls.",
-        ),
-    ] = None
-    noise: Annotated[
-        Assumption | None,
-        Option(
-            help="Assumption on the noise; default: symmetric, labels for classifiers, and "
-            "quantile for --model quantile."
-        ),
-    ] = None
-    classes: Annotated[
-        str | None,
-        Option(
-            metavar="A,B",
-            help="The two labels of a classifier; the second is +1. Needed if only one of them "
-            "occurs, unless they are 0 and 1, -1 and 1, or True and False.",
-        ),
-    ] = None
-    clusters: Annotated[
-        str | None,
-        Option(
-            help="Column of labels: rows with the same label may depend on each other. It is never "
-            "used as a feature."
-        ),
-    ] = None
-    blocks: Annotated[
-        int | None,
-        Option(
-            min=2,
-            help="The noise is exchangeable within each block of this many consecutive rows, and "
-            "blocks may differ in mean and spread.",
-        ),
-    ] = None
-    weights: Annotated[
-        str | None,
-        Option(help="Column with the weights of the rows. It is never used as a feature."),
-    ] = None
-    m: Annotated[
-        str,
-        Option(
-            "--m", help="Number of statistics: levels are multiples of 1/m. all: the whole group."
-        ),
-    ] = "128"
-    seed: Seed = 0
-    levels: Levels = (0.95, 0.5)  # type: ignore[assignment]  # a dataclass refuses a list
-    drop_missing: Annotated[
-        bool, Option("--drop-missing", help="Leave out rows with missing values.")
-    ] = False
-    missing: Annotated[
-        list[str],
-        Option(metavar="WORD", help='Word for a missing value, such as "?"; repeatable.'),
-    ] = ()  # type: ignore[assignment]
-    sep: Annotated[
-        str | None,
-        Option(help='Separator of columns in text; default: "," and a tab in .tsv files.'),
-    ] = None
-    decimal: Annotated[
-        str | None, Option(help='Decimal mark of numbers in text; default: ".".')
-    ] = None
-    encoding: Annotated[
-        str | None, Option(help="Encoding of text, such as latin-1; default: utf-8.")
-    ] = None
+    data: Path
+    target: str
+    features: str | None = None
+    categorical: str | None = None
+    index: str | None = None
+    model: Model = Model.SPLINE
+    knots: int | None = None
+    kernel: Kernel | None = None
+    gamma: float | None = None
+    alpha: float | None = None
+    C: float | None = None
+    epsilon: float | None = None
+    quantile: float | None = None
+    endogenous: str | None = None
+    instruments: str | None = None
+    noise: Assumption | None = None
+    classes: str | None = None
+    clusters: str | None = None
+    blocks: int | None = None
+    weights: str | None = None
+    m: str = "128"
+    seed: int = 0
+    levels: list[float] = (0.95, 0.5)  # type: ignore[assignment]  # a dataclass refuses a list
+    drop_missing: bool = False
+    missing: list[str] = ()  # type: ignore[assignment]
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         """Take least squares with instruments for what it is, and refuse wrong options."""
@@ -463,48 +488,3 @@ def _wrong_noise(problem: Problem) -> Iterator[ValueError]:
     if problem.blocks is not None and given not in (None, Assumption.EXCHANGEABLE):
         what = "needs exchangeable noise"
         yield _wrong("blocks", what, "--noise exchangeable", f"--noise {given}", remedy)
-
-
-def _models(only: Sequence[Model]) -> Any:
-    """Return the option --model of a command that takes some of the linear models."""
-    return Option(
-        metavar=f"<{'|'.join(only)}>",
-        help=f"{_SPLINE} ridge, ols: linear. {_IV}",
-    )
-
-
-def problem_options(
-    *, without: Sequence[str] = (), only: Sequence[Model] = (), **defaults: Any
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of `Problem`; it receives them as its first argument.
-
-    Parameters
-    ----------
-    without : sequence of str
-        Options that have no meaning for the command.
-    only : sequence of Model
-        The models that its help lists; all if empty.
-    **defaults
-        Where the command has other defaults than `Problem`.
-    """
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        shared = {
-            name: p.replace(default=defaults.get(name, p.default))
-            for name, p in inspect.signature(Problem, eval_str=True).parameters.items()
-            if name not in without
-        }
-        if only:
-            shared["model"] = shared["model"].replace(annotation=Annotated[Model, _models(only)])
-        _, *own = inspect.signature(command, eval_str=True).parameters.values()
-
-        @functools.wraps(command)
-        def run(**given: Any) -> None:
-            command(Problem(**{name: given.pop(name) for name in shared}), **given)
-
-        parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*shared.values(), *own)]
-        parameters.sort(key=lambda p: p.default is not p.empty)  # required ones first
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        return run
-
-    return decorate
