@@ -18,9 +18,11 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
 
 import unassuming as ua
-from unassuming.cli import _pass, _streamed, _terminal
+from unassuming.cli import stream as _streamed
+from unassuming.cli import tables as _sources
+from unassuming.cli import terminal as _terminal
 from unassuming.cli.options import Problem
-from unassuming.cli.tables import RowSample, _sources, encoder
+from unassuming.cli.terms import RowSample, encoder
 from unassuming.streaming import _sums, read_note
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -306,7 +308,7 @@ def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(run):
 
 def interrupt_after(patch, count):
     """Press Ctrl-C while chunk number ``count`` is being counted."""
-    take, calls = _pass.Pass.take, []
+    take, calls = _streamed.Pass.take, []
 
     def counted(self, *args, **options):
         calls.append(None)
@@ -314,7 +316,7 @@ def interrupt_after(patch, count):
             os.kill(os.getpid(), signal.SIGINT)
         take(self, *args, **options)
 
-    patch.setattr(_pass.Pass, "take", counted)
+    patch.setattr(_streamed.Pass, "take", counted)
 
 
 @pytest.mark.slow
@@ -360,19 +362,19 @@ def test_interrupted_while_looking_for_the_ranges_nothing_is_kept(run, chunks, m
 
 TWICE = """
 import sys, time
-from unassuming.cli import _pass, main
-from unassuming.cli.tables import _sources
+from unassuming.cli import main, stream as _pass, tables as _sources
+from unassuming.cli import tables as _sources
 from unassuming.streaming import _sums
 
 _sources.CHUNK_ROWS = 100
 _sums.LEAF_ROWS = 64
-take = _pass.Pass.take
+take = _streamed.Pass.take
 
 def slowly(*args, **options):
     take(*args, **options)
     time.sleep(0.1)  # in which signals may come
 
-_pass.Pass.take = slowly
+_streamed.Pass.take = slowly
 try:
     main()
 except SystemExit as stop:

@@ -26,31 +26,17 @@ _SHOWN = 9
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """A region and its rows.
-
-    Attributes
-    ----------
-    X, y : DataFrame and array
-        The rows to draw: all rows, or a sample of them if they were streamed.
-    terms : tuple of Term
-        How the columns enter the model.
-    dropped : int
-        Rows with missing values that were left out.
-    ends : tuple of two arrays, or None
-        Smallest and largest values of the features in a stream.
-    remarks : list of str
-        Sentences about how the rows were read.
-    """
+    """A region and its rows."""
 
     problem: Problem
     region: ua.Region
-    X: pd.DataFrame
+    X: pd.DataFrame  # the rows to draw: all rows, or a sample of them if they were streamed
     y: Any
-    terms: tuple[Term, ...]
+    terms: tuple[Term, ...]  # how the columns enter the model
     columns: Columns
-    dropped: int
-    ends: tuple[Any, Any] | None = None
-    remarks: list[str] = field(default_factory=list)
+    dropped: int  # rows with missing values that were left out
+    ends: tuple[Any, Any] | None = None  # smallest and largest values of the features in a stream
+    remarks: list[str] = field(default_factory=list)  # sentences about how the rows were read
 
     def grid(self) -> pd.DataFrame:
         """Return 200 equidistant values of the only feature."""

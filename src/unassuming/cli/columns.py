@@ -27,40 +27,20 @@ EXACT = 1e-10
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that are used, and how they are cleaned.
-
-    Attributes
-    ----------
-    others : tuple of str
-        Columns that are neither target nor features.
-    labels : tuple of str
-        Columns of labels, in any form, rather than numbers.
-    categorical : tuple of str
-        Features that are categories.
-    named : bool
-        Whether the features were named; otherwise columns without information are left out.
-    drop_missing : bool
-        Whether rows with missing values are left out rather than refused.
-    decimal : str
-        The decimal mark of numbers in text.
-    remarks : tuple of str
-        Sentences about how columns were read, and which are left out.
-    order : str or None
-        A column of dates or of years that is in order.
-    about_missing : str
-        What to do about missing values.
-    """
+    """The columns that are used, and how they are cleaned."""
 
     features: list[str]
     target: str
-    others: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  # columns that are neither target nor features
+    labels: tuple[str, ...] = ()  # columns of labels, in any form, rather than numbers
+    categorical: tuple[str, ...] = ()  # features that are categories
+    # Whether the features were named; otherwise columns without information are left out.
     named: bool = False
-    drop_missing: bool = False
-    decimal: str = "."
-    remarks: tuple[str, ...] = ()
-    order: str | None = None
+    drop_missing: bool = False  # whether rows with missing values are left out rather than refused
+    decimal: str = "."  # the decimal mark of numbers in text
+    remarks: tuple[str, ...] = ()  # sentences about how columns were read, and which are left out
+    order: str | None = None  # a column of dates or of years that is in order
+    # What to do about missing values.
     about_missing: str = "Fill them in, or leave out such rows with --drop-missing."
 
     @property
@@ -114,11 +94,11 @@ class Columns:
             if name in (*self.categorical, *self.labels) or _is_numeric(raw[name]):
                 continue
             values = raw[name].dropna()
-            marked = pd.to_numeric(values, errors="coerce").isna()
-            if marked.any():
-                first = values[marked].iloc[:1]
-                said.append(f'{name}: "{first.iloc[0]}" is read as {self._read(first).iloc[0]:g}.')
-        return said
+            first = values[pd.to_numeric(values, errors="coerce").isna()].iloc[:1]
+            said += [
+                f'{name} ("{x}" is {y:g})' for x, y in zip(first, self.read(first), strict=True)
+            ]
+        return [f"Read as numbers: {', '.join(said)}."] if said else []
 
     def clean(self, frame: pd.DataFrame, first: int = 0) -> pd.DataFrame:
         """Return finite numbers (and labels) without missing values.
@@ -142,7 +122,7 @@ class Columns:
                 frame[name] = self._numbers(frame[name], first)
         return _without_missing(frame, first, self.about_missing, drop=drop)
 
-    def _read(self, column: pd.Series) -> pd.Series:
+    def read(self, column: pd.Series) -> pd.Series:
         """Return a column as numbers, without currencies, percent signs and thousands separators.
 
         What is no number is missing in the result.
@@ -166,7 +146,7 @@ class Columns:
         if not any(isinstance(value, str) for value in values):
             return False
         commas = values.astype(str).str.replace(",", ".")
-        numbers = self._read(values).notna() | pd.to_numeric(commas, errors="coerce").notna()
+        numbers = self.read(values).notna() | pd.to_numeric(commas, errors="coerce").notna()
         return bool(2 * numbers.sum() <= len(values))
 
     def _numbers(self, column: pd.Series, first: int) -> pd.Series:
@@ -174,7 +154,7 @@ class Columns:
         name = column.name
         if column.dtype.kind in "cmM":
             raise self._not_numeric(column, f"values of type {column.dtype}", "")
-        numbers = self._read(column).astype(np.float64)
+        numbers = self.read(column).astype(np.float64)
         bad = numbers.isna() & column.notna()
         if bad.any():
             row = int(np.argmax(bad.to_numpy()))

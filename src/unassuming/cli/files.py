@@ -194,16 +194,18 @@ def _labelled(picture: Callable[..., Any], target: str, ax: Any) -> None:
 def forest(summaries: Sequence[ua.Summary]) -> tuple[dict[str, Callable[..., Any]], str]:
     """Return a picture of the first summary with a finite end, and a remark."""
     for summary in summaries:
-        ends = np.stack([summary.lower, summary.upper])
-        if not np.isfinite(ends).any():
+        parts = [np.ravel(one.ends) for one in summary.sets or ()]
+        numbers = np.concatenate([summary.lower, summary.upper, *parts])
+        if not np.isfinite(numbers).any():
             continue
-        numbers = np.vstack([summary.estimate, ends])
-        size = np.where(np.isfinite(numbers), np.abs(numbers), 0.0).max(axis=0)
-        which = list(summary.names)
-        if which[0] == "intercept" and size[0] > _SQUEEZED * size[1:].max(initial=0.0) > 0:
-            left_out = "The picture leaves out the intercept, which has a different scale."
-            return {"forest.png": partial(ua.plots.forest, summary, which[1:])}, left_out
-        return {"forest.png": partial(ua.plots.forest, summary, which)}, ""
+        bounds = np.vstack([summary.estimate, summary.lower, summary.upper])
+        size = np.where(np.isfinite(bounds), np.abs(bounds), 0.0).max(axis=0)
+        names = list(summary.names)
+        squeezed = names[0] == "intercept" and size[0] > _SQUEEZED * size[1:].max(initial=0.0)
+        left_out = "The picture leaves out the intercept, which has a different scale."
+        which = names[1:] if squeezed and len(names) > 1 else names
+        picture = partial(ua.plots.forest, summary, which)
+        return {"forest.png": picture}, left_out if len(which) < len(names) else ""
     return {}, "No picture: no interval has a finite end."
 
 

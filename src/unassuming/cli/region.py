@@ -27,27 +27,16 @@ _LONGEST = 31
 
 @dataclass(frozen=True)
 class Asked:
-    """What is wanted from the region of a table.
+    """What is wanted from the region of a table."""
 
-    Attributes
-    ----------
-    build : callable
-        Returns the region of a source and its columns, in memory or from a stream.
-    at : Source or None
-        The inputs of the band.
-    method : str
-        Where simultaneous bounds come from.
-    check, ordered : bool
-        Whether the fit is checked, and whether the rows have an order.
-    """
-
+    # Returns the region of a source and its columns, in memory or from a stream.
     build: Callable[[Problem, Source, Columns], Built]
     out: Path
     norm_bound: float | None = None
-    at: Source | None = None
+    at: Source | None = None  # the inputs of the band
     pointwise: bool = False
-    method: str = "auto"
-    check: bool = False
+    method: str = "auto"  # where simultaneous bounds come from
+    check: bool = False  # whether the fit is checked, and whether the rows have an order
     ordered: bool = False
 
 
@@ -390,7 +379,7 @@ def _truth(problem: Problem, region: ua.Region) -> str:
     if classes is not None:
         return f"E[y|x], with y = 1 where {target} is {classes[1]} and -1 elsewhere,"
     if problem.model is Model.QUANTILE:
-        return f"the {problem.quantile or 0.5:g}-quantile of {target} given the features"
+        return f"the {problem.quantile or 0.5:g}-quantile of {target} given x"
     if problem.model is Model.IV:
         return f"the structural function of {target}"
     return f"the regression function of {target}"

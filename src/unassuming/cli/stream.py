@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,25 +42,14 @@ _STREAMED = (Model.SPLINE, Model.RIDGE, Model.OLS)
 
 @dataclass(frozen=True)
 class Streaming:
-    """Whether and how a table is streamed; calling it builds the region, streamed or not.
+    """Whether and how a table is streamed; calling it builds the region, streamed or not."""
 
-    Attributes
-    ----------
-    wanted : bool or None
-        None: stream if the table is large.
-    every : float
-        Seconds between checkpoints.
-    values : bool
-        Whether values of a function of bounded norm are wanted one at a time, which needs all rows.
-    single : bool
-        Whether only single numbers are wanted.
-    """
-
-    wanted: bool | None
+    wanted: bool | None  # None: stream if the table is large
     checkpoint: Path | None = None
-    every: float = 30.0
+    every: float = 30.0  # seconds between checkpoints
+    # Whether values of a function of bounded norm are wanted one at a time, which needs all rows.
     values: bool = False
-    single: bool = False
+    single: bool = False  # whether only single numbers are wanted
 
     def __call__(self, problem: Problem, source: Source, columns: Columns) -> Built:
         """Build the region."""
@@ -115,18 +104,11 @@ class Streaming:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The file in which a pass is saved.
-
-    Attributes
-    ----------
-    every : float
-        Seconds between two checkpoints.
-    identity : dict
-        Everything that the saved sums depend on, with the words for an error.
-    """
+    """The file in which a pass is saved."""
 
     path: Path
-    every: float
+    every: float  # seconds between two checkpoints
+    # Everything that the saved sums depend on, with the words for an error.
     identity: dict[str, str]
 
     def read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
@@ -147,29 +129,21 @@ class Checkpoint:
 
 @dataclass(eq=False)
 class Pass:
-    """The state of a pass.
-
-    Attributes
-    ----------
-    sample : RowSample
-        Features and target of some rows, for pictures.
-    low, high : arrays
-        The smallest and the largest value of each feature so far.
-    terms : tuple of Term
-    read : int
-        Rows of the file that were read, with those that were left out.
-    """
+    """The state of a pass."""
 
     stream: StreamingRegion
-    sample: RowSample
-    low: Any
+    sample: RowSample  # features and target of some rows, for pictures
+    low: Any  # the smallest and the largest value of each feature so far
     high: Any
     terms: tuple[Term, ...]
-    read: int = 0
+    read: int = 0  # rows of the file that were read, with those that were left out
     finished: bool = False
+    formats: Sequence[str] = ()  # how numbers are written
 
     def take(self, chunk: Chunk, columns: Columns) -> None:
         """Add the rows of a chunk."""
+        if chunk.first == 0:
+            self.formats = columns.formats(chunk.frame)
         frame = columns.clean(chunk.frame, chunk.first)
         X, y = frame[columns.features], frame[columns.target].to_numpy()
         if len(frame):
@@ -187,6 +161,7 @@ class Pass:
             "read": self.read,
             "finished": self.finished,
             "terms": terms_as_data(self.terms),
+            "formats": self.formats,
         }
         arrays = {"low": self.low, "high": self.high, **self.sample.state()}
         write_checkpoint(checkpoint.path, self.stream, note, **arrays)
@@ -206,9 +181,6 @@ def build_streamed(
     if streaming.checkpoint is not None:
         identity = _identity(problem, source, columns)
         checkpoint = Checkpoint(streaming.checkpoint, streaming.every, identity)
-    head = next(iter(source.chunks(columns.names, 0)), None)
-    said = () if head is None else tuple(columns.formats(head.frame))
-    columns = replace(columns, remarks=(*columns.remarks, *said))
     state = _run(problem, source, columns, checkpoint, settings, lines)
     p, rows = len(columns.features), state.stream.n
     require_rows(rows, source.path)
@@ -218,7 +190,7 @@ def build_streamed(
         X=pd.DataFrame(state.sample.values[:, :p], columns=columns.features),
         y=state.sample.values[:, p],
         terms=state.terms,
-        columns=columns,
+        columns=replace(columns, remarks=(*columns.remarks, *state.formats)),
         dropped=state.read - rows,
         ends=(state.low, state.high),
         remarks=_remarks(rows, source, checkpoint, shown=not streaming.single),
@@ -251,6 +223,7 @@ def _run(
             sample = RowSample(problem.seed).resume(arrays)
             ends = arrays["low"], arrays["high"]
             state = Pass(stream, sample, *ends, terms, note["read"], note["finished"])
+            state.formats = note["formats"]
         else:
             terms = lines
             if problem.model is Model.SPLINE:

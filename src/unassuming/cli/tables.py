@@ -26,19 +26,12 @@ _PIECE, _PIECES = 2**22, 256
 
 @dataclass(frozen=True)
 class Reading:
-    """How text is read; None stands for what the format suggests.
-
-    Attributes
-    ----------
-    sep, decimal, encoding : str or None
-    missing : tuple of str
-        Words that stand for a missing value, beside the usual ones.
-    """
+    """How text is read; None stands for what the format suggests."""
 
     sep: str | None = None
     decimal: str | None = None
     encoding: str | None = None
-    missing: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # words that stand for a missing value, beside the usual ones
 
 
 def reading_of(problem: Problem) -> Reading:

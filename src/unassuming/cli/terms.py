@@ -73,7 +73,8 @@ class RowSample:
 
 def _mixed(rows: IntArray, seed: int) -> Any:
     """Return a pseudo-random number for each row: the finaliser of SplitMix64."""
-    z = (rows.astype(np.uint64) + np.uint64(seed + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    start = np.uint64(seed * 0xD1342543DE82EF95 % 2**64)
+    z = (rows.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + start
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -90,24 +91,14 @@ class Kind(Enum):
 @final
 @dataclass(frozen=True)
 class Term:
-    """A column with its place in the model.
-
-    Attributes
-    ----------
-    knots : tuple of float
-        Of a spline.
-    levels : tuple
-        The categories of indicators; the first one has none.
-    rare : tuple
-        Categories with few rows.
-    """
+    """A column with its place in the model."""
 
     column: str
     kind: Kind
-    knots: tuple[float, ...] = ()
+    knots: tuple[float, ...] = ()  # of a spline
     degree: int = 3
-    levels: tuple[Any, ...] = ()
-    rare: tuple[Any, ...] = ()
+    levels: tuple[Any, ...] = ()  # the categories of indicators; the first one has none
+    rare: tuple[Any, ...] = ()  # categories with few rows
 
     @property
     def size(self) -> int:
