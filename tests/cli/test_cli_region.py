@@ -247,7 +247,7 @@ def test_splines_have_fewer_knots_for_few_rows_and_many_features(run):
 def test_the_pointwise_band_is_that_of_the_library(run, tables):
     words = ("--model", "ols", "--level", 0.9, "--pointwise", "--out", "out")
     shown = shown_by(run, "region", "sine.csv", "--target", "y", *words)
-    sine = _sources.open_source(tables / "sine.csv").whole()
+    sine = pd.read_csv(tables / "sine.csv")
     region = ua.confidence_region(LinearRegression(), sine[["x"]], sine["y"], random_state=0)
     found = pd.read_csv("out/band.csv")
     assert found["level"].unique().tolist() == [0.9]
