@@ -110,13 +110,6 @@ def pictures_show_the_numbers_of_the_tables(name, text, drawn, found):
             rows = written[written["level"] == level]
             np.testing.assert_allclose(lower, rows["lower"], rtol=1e-9)
             np.testing.assert_allclose(data.upper[level], rows["upper"], rtol=1e-9)
-    if "coefficients" in drawn:
-        given, options = drawn["coefficients"]
-        data = plots.coefficients_data(*given, **options, rays=8)
-        for answer in found["intervals"]:
-            if answer["level"] in options["levels"]:
-                ends = [[answer[end][n] for end in ("lower", "upper")] for n in data.names]
-                np.testing.assert_allclose(data.projection.box(answer["level"]), ends, rtol=1e-9)
     one = len(table(name).columns) == 2
     assert ("band" in drawn) == one
     straight = set(found["terms"].values()) == {"lines"}

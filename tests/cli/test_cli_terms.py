@@ -62,7 +62,7 @@ def test_a_stream_and_the_memory_choose_the_same_knots(tmp_path):
     table = pd.DataFrame({"a": rng.exponential(size=2500), "y": rng.normal(size=2500)})
     path = tmp_path / "long.csv"
     table.to_csv(path, index=False)
-    problem = Problem(path, "y", m="20", seed=4)
+    problem = Problem(path, "y", m="32", seed=4)
     source, columns = find(problem)
     streamed = build_streamed(problem, source, columns, Streaming(True)).terms
     frame = load(source, columns)

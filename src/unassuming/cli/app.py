@@ -24,6 +24,7 @@ from unassuming.cli.options import (
     AtOnce,
     Model,
     Problem,
+    check_levels,
     check_norm_bound,
     check_one_by_one,
     declared,
@@ -150,6 +151,7 @@ def region(
     input; infinite bounds are inf) and pictures.
     """
     check_norm_bound(norm_bound)
+    check_levels(problem.levels, problem.m)
     from unassuming.cli.columns import find
     from unassuming.cli.tables import open_source, reading_of
 
@@ -206,6 +208,7 @@ def report(
     network.
     """
     check_norm_bound(norm_bound)
+    check_levels(problem.levels, problem.m)
     from unassuming.cli.columns import find
 
     table = find(problem)
@@ -220,6 +223,7 @@ def test(problem: Problem, candidate: str) -> None:
 
     Can the column be the regression function? Prints the rank, the exact p-value and a verdict.
     """
+    check_levels(problem.levels, problem.m)
     from unassuming.cli.columns import find
 
     table = find(problem, candidate=candidate)
@@ -253,6 +257,7 @@ def arx(
     ... + e[t]. Prints the assumptions, the coefficients, how far each of them can change by itself
     within the region, and exact tests of candidates. Draws the region of two coefficients.
     """
+    check_levels(levels, m)
     from unassuming.cli.others import System, run_arx
     from unassuming.cli.tables import Reading
     from unassuming.models import ARX

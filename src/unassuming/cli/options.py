@@ -9,7 +9,7 @@ import functools
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -392,6 +392,16 @@ def check_one_by_one(problem: Problem) -> None:
             problem.model,
             "Use unassuming region for this model.",
         )
+
+
+def check_levels(levels: Sequence[float], m: int | str) -> None:
+    """Refuse levels that m statistics do not have."""
+    for level in levels:
+        if m != "all" and not (1 - level) * int(m) > 1 - 1e-9:
+            fewest, highest = math.ceil(1 / (1 - level) - 1e-9), 1 - 1 / int(m)
+            expected, remedy = f"at most {highest:g} with --m {m}", f"Try --level {highest:g}"
+            remedy += f"; {level:g} takes --m {fewest} or more, and enough rows."
+            raise _wrong("level", "is too high", expected, f"{level:g}", remedy)
 
 
 def _faults(problem: Problem) -> Iterator[ValueError]:

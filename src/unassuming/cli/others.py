@@ -283,16 +283,7 @@ def run_paper(figure: int | None, members: int, repetitions: int, out: Path, see
         paper.write_table(paper.COLUMNS, paper.rows(found), table)
         paper.draw(found, picture)
         _print_figure(found, paper.rows(found))
-        saved = f"Picture saved as {picture}, table as {table}"
-        if found.figure.sized:
-            sizes = out / f"figure-{number}-sizes.csv"
-            paper.write_table(paper.SIZE_COLUMNS, paper.size_rows(found), sizes)
-            _print_sizes(found, paper.size_rows(found))
-            saved += f", sizes as {sizes}"
-        notes = [panel.setting.note for panel in found.panels] + list(found.figure.notes)
-        for note in dict.fromkeys(filter(None, notes)):
-            typer.echo(fill(note, 100))
-        typer.echo(f"\n{saved}.")
+        typer.echo(f"\nPicture saved as {picture}, table as {table}.")
 
 
 def _print_figure(found: Any, rows: Sequence[dict[str, Any]]) -> None:
@@ -312,38 +303,15 @@ def _print_figure(found: Any, rows: Sequence[dict[str, Any]]) -> None:
     ]
     print_table(head, cells, right=2)
     for panel in found.panels:
-        if panel.members is not None and panel.ends is not None:
+        if panel.rasters:
             counts = panel.members
             typer.echo(
-                f"{panel.setting.panel}: {panel.ends.sentence()}; {counts[:-1].sum():,} of "
-                f"{counts.sum():,} random coefficient vectors are in the "
-                f"{100 * (1 - 1 / panel.region.m):.6g} % region."
+                f"{panel.setting.panel}: {counts[:-1].sum():,} of {counts.sum():,} random "
+                f"coefficient vectors are in the {100 * (1 - 1 / panel.region.m):.6g} % region."
             )
-
-
-def _print_sizes(found: Any, table: Sequence[dict[str, Any]]) -> None:
-    said = (
-        f"Sizes: median over {table[0]['rays']} rays of functions with mean square one and "
-        f"{table[0]['samples']} samples of the distance at which a ray leaves the region for good, "
-        "and the share of rays that never leave it. "
-    )
-    said += (
-        "At no level are all medians finite."
-        if found.compared is None
-        else f"Compare them at level {found.compared:g}, the largest with finite medians."
-    )
-    typer.echo(f"\n{fill(said, 100)}\n")
-    names = ("panel", "method", "level")
-    cells = [
-        [
-            *(str(row[name]) for name in names),
-            f"{float(row['median_reach']):.2f}",
-            f"{float(row['endless']):.0%}",
-        ]
-        for row in table
-    ]
-    print_table((*names, "median", "never left"), cells, right=2)
-    typer.echo("")
+    notes = [panel.setting.note for panel in found.panels] + list(found.figure.notes)
+    for note in dict.fromkeys(filter(None, notes)):
+        typer.echo(fill(note, 100))
 
 
 # --- demo -----------------------------------------------------------------------------------------

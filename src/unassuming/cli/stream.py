@@ -30,7 +30,6 @@ from unassuming.cli.terms import (
     terms_from_data,
     terms_of,
 )
-from unassuming.ranking import Level
 from unassuming.streaming import StreamingRegion, read_note, write_checkpoint
 
 LARGE = 5_000_000
@@ -95,8 +94,9 @@ class Streaming:
             return f"the file {source.path.name}", "CSV or Parquet"
         if problem.model not in _STREAMED:
             return f"--model {problem.model}", " or ".join(_STREAMED)
-        if problem.m == "all":
-            return "--m all", "a number"
+        m = problem.statistics
+        if not isinstance(m, int) or m & (m - 1) or not 4 <= m <= 2048:
+            return f"--m {m}", "a power of two from 4 to 2048"
         for option in ("clusters", "weights", "categorical", "blocks"):
             if getattr(problem, option) is not None:
                 return f"--{option} {getattr(problem, option)}", f"no --{option}"
@@ -177,9 +177,6 @@ def build_streamed(
     settings = settings_of(problem) | CELLS
     lines = tuple(Term(name, Kind.LINE) for name in columns.features)
     estimator_of(problem, lines)  # wrong options and levels are reported before the file is read
-    if not streaming.single:
-        for level in problem.levels:
-            Level.at_least(level, settings["m"])
     checkpoint = None
     if streaming.checkpoint is not None:
         identity = _identity(problem, source, columns)
