@@ -8,9 +8,8 @@ from unassuming._numerics import factor
 from unassuming.cells.choose import divide, half_width, information, numbers_of_cells, width_factor
 from unassuming.cells.codes import words
 from unassuming.cells.division import Leading, balance, deal, exchange, swap
-from unassuming.cells.estimates import Atoms
+from unassuming.cells.estimates import Atoms, order_of
 from unassuming.cells.theorem import intervals
-from unassuming.noise import order_of
 
 
 def designed(n=60, d=5, seed=0, kind="normal"):
@@ -33,10 +32,10 @@ def members(places, N):
 
 
 def test_ties_in_the_order_are_broken_by_a_permutation_that_the_key_fixes():
-    values = np.repeat([1.0, 3.0, 2.0], 40)
+    values = np.repeat([1.0, 3.0, 2.0], 40)[:, None]
     order = order_of(values)
     assert sorted(order.tolist()) == list(range(120))
-    assert values[order].tolist() == sorted(values.tolist(), reverse=True)
+    assert values[order, 0].tolist() == sorted(values[:, 0].tolist(), reverse=True)
     inside = order[:40] - 40
     assert abs(np.corrcoef(inside, np.arange(40))[0, 1]) < 0.5
     assert order.tolist() == order_of(values * (1 + 1e-13)).tolist()
@@ -73,8 +72,8 @@ def test_exchanges_raise_the_exact_information(units):
     Phi = designed(40, 4, kind="log-normal")
     blocks = np.arange(40) // 2 if units else None
     atoms, U = atoms_of(Phi, blocks)
-    leading = Leading(atoms, deal(order_of(atoms.leverage), 4))
-    before = np.repeat(leading.places[None], len(U), axis=0)
+    leading = Leading(atoms, [deal(atoms.order(), 4)])
+    before = np.repeat(leading.places, len(U), axis=0)
     after = exchange(leading, U, before)
     for u, old, new in zip(U, before, after, strict=True):
         totals = [
@@ -91,15 +90,14 @@ def test_exchanges_raise_the_exact_information(units):
 def test_every_row_is_in_one_cell_and_large_tables_exchange_leading_rows_only():
     Phi = designed(3000, 3)
     atoms, U = atoms_of(Phi)
-    order = order_of(atoms.leverage)
-    dealt = deal(order, 32)
-    leading = Leading(atoms, dealt)
+    dealt = deal(atoms.order(), 32)
+    leading = Leading(atoms, [dealt])
     assert leading.places.size < 1100
-    for places in swap(leading, U):
+    for places in swap(leading, U, np.repeat(leading.places, len(U), axis=0)):
         whole = leading.all(places)
         assert sorted(whole[whole < 3000].tolist()) == list(range(3000))
-        moved = {frozenset(r) for r in dealt[:, leading.places.shape[1] :].tolist()}
-        assert {frozenset(r) for r in whole[:, leading.places.shape[1] :].tolist()} == moved
+        moved = {frozenset(r) for r in dealt[:, leading.places.shape[2] :].tolist()}
+        assert {frozenset(r) for r in whole[:, leading.places.shape[2] :].tolist()} == moved
 
 
 TABLES = {

@@ -134,7 +134,7 @@ def test_numbers_of_cells_and_labels():
     few = region.band(GRID, norm_bound=30, simultaneous=False, cells=3, level=0.9)
     np.testing.assert_allclose(few.upper, 30)
     assert "The bounds follow from the norm bound alone" in few.reason
-    assert "takes 5 cells of rows" in few.reason
+    assert "No finite interval of level 0.9 is possible for 3 of 3 values" in few.reason
     few = region_of(SVR(gamma=0.5))[0].band(
         GRID, norm_bound=30, simultaneous=False, cells=3, level=0.9
     )
@@ -232,7 +232,7 @@ def test_auto_takes_the_joint_region_for_few_rows_and_cells_for_many():
 
 def test_a_model_error_in_simultaneous_bands_takes_cells():
     region, _ = region_of(MODELS[6], n=320)
-    with pytest.raises(ua.NotAvailable, match="a model error needs estimates in cells"):
+    with pytest.raises(ua.NotAvailable, match="which no joint region allows for"):
         region.band(GRID, model_error=0.1, method="joint", level=0.9)
     exact = region.band(GRID, model_error=0.0, method="cells", noise_scale=1.0, level=0.9)
     band = region.band(
@@ -264,7 +264,7 @@ def test_too_few_cells_are_explained_with_remedies():
     features = make_pipeline(Nystroem(n_components=20, gamma=0.5, random_state=0), Ridge())
     few = region_of(features, n=60)[0].band(GRID, simultaneous=False, model_error=0.1, level=0.9)
     assert np.isinf(few.lower).all()
-    enough = "About 105 rows like these would be enough."
+    enough = "About 105 rows like these would do."
     assert f"{enough} Remedies: fewer features; a norm bo" in few.reason
     region = region_of(n=4)[0]
     few = region.band(GRID, simultaneous=False, norm_bound=30, level=0.9)

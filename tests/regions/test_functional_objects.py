@@ -182,7 +182,7 @@ def test_simultaneous_functionals_of_a_kernel_take_cells():
     assert found.method == "balanced cells"
     truth = F(GRID[1:]) - F(GRID[:2])
     assert ((found.lower <= truth) & (truth <= found.upper)).all()
-    with pytest.raises(ua.NotAvailable, match="the joint region of a kernel bounds its repr"):
+    with pytest.raises(ua.NotAvailable, match="functionals of the function of a kernel: expected"):
         region.interval(pairs, norm_bound=60, simultaneous=True, method="joint")
 
 

@@ -236,9 +236,15 @@ def test_what_no_cell_removes_is_refused_with_the_reason():
 @pytest.mark.parametrize(
     ("action", "message"),
     [
-        (lambda r: r.summary(method="halves"), "not known for instruments"),
-        (lambda r: r.summary(cell_weights="residuals"), "depend on residuals"),
-        (lambda r: r.summary(cell_estimate="median"), "depend on residuals"),
+        (lambda r: r.summary(method="halves"), "method does not go with instruments"),
+        (
+            lambda r: r.summary(cell_weights="residuals"),
+            "does not go with instruments, whose residuals",
+        ),
+        (
+            lambda r: r.summary(cell_estimate="median"),
+            "does not go with instruments, whose residuals",
+        ),
         (lambda r: r.interval(method="cells", simultaneous=True), "x may depend on it"),
         (lambda r: r.interval("x", simultaneous=False, norm_bound=2.0), "needs inputs that do not"),
         (
@@ -323,7 +329,7 @@ def test_too_few_rows_say_how_many_would_do():
     found = region.interval(level=0.95, simultaneous=False)
     assert found.status is Status.TOO_FEW_CELLS
     assert str(found.sets[0]) == "(-inf, inf)"
-    assert "rows like these would be enough" in found.reason
+    assert "rows like these would do" in found.reason
 
 
 def test_unions_of_intervals():

@@ -492,12 +492,12 @@ ASKED = {
     "halves": (
         lambda: REGION.summary(method="halves"),
         ua.NotAvailable,
-        "method='halves' needs the rows of the data",
+        "method does not go with a stream",
     ),
     "robust": (
         lambda: REGION.hypothesis("x0", cell_estimate="median"),
         ua.NotAvailable,
-        "cell_estimate='median' needs the rows",
+        "cell_estimate does not go with a stream",
     ),
     "values with a norm bound": (
         lambda: REGION.band(X[:2], norm_bound=5.0, simultaneous=False, level=0.9),

@@ -18,10 +18,9 @@ import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.codes import IDENTIFIED, hadamard_words, largest_q
+from unassuming.cells.codes import hadamard_words, largest_q
 from unassuming.cells.division import Leading, balance, deal
 from unassuming.cells.estimates import Atoms
-from unassuming.noise import order_of
 
 NUMBERS = (2, 4, 8, 16, 32, 64, 128, 256)
 _DRAWS, _KEY, _BATCH = 2**14, 118, 2**25
@@ -33,8 +32,7 @@ class BalancedBand:
     """A band of N numbers that holds at all of them at once, with probability 1 - q/m, m = K.
 
     ``estimate`` (N,) is the mean over the cells; ``half_width`` (N,) is infinite where some cell
-    does not identify the number, and where q = 0; ``statistics`` (K - 1,) are the T_s.
-    ``pvalue`` (N,) are those of the values 0, adjusted for all numbers.
+    does not identify the number; ``statistics`` (K - 1,) are the T_s; ``pvalue`` (N,) are adjusted.
     """
 
     estimate: Array
@@ -47,7 +45,7 @@ class BalancedBand:
 
 def identified(v: Array) -> BoolArray:
     """Return which of N numbers all cells identify, from the information v (N, K)."""
-    return np.asarray((v > IDENTIFIED * v.sum(axis=1, keepdims=True)).all(axis=1))
+    return np.asarray((v > 0).all(axis=1))
 
 
 def sigma(v: Array) -> Array:
@@ -60,13 +58,6 @@ def balanced_band(beta: Array, v: Array, level: float, tau: Array | float = 0.0)
 
     The attained level is the smallest 1 - q/K that is not below ``level``; p-values are those of
     the values ``tau``.
-
-    Examples
-    --------
-    >>> beta = np.array([[1.0, 2.0, 4.0, 3.0], [0.0, 1.0, 1.0, 2.0]])
-    >>> band = balanced_band(beta, np.ones((2, 4)), level=0.75)
-    >>> band.estimate, band.half_width.round(6), (band.q, band.m)
-    (array([2.5, 1. ]), array([1., 1.]), (1, 4))
     """
     (N, K), known = beta.shape, identified(v)
     q, T = largest_q(level, K), np.zeros(K - 1)
@@ -92,7 +83,7 @@ def balanced_places(atoms: Atoms, K: int, U: Array | None = None) -> IntArray:
     The products L_jᵀL_j of every cell come near to I/K: all of them, or those with the orthonormal
     rows of U (k, r), if only these numbers matter.
     """
-    leading = Leading(atoms, deal(order_of(atoms.leverage), K))
+    leading = Leading(atoms, [deal(atoms.order(), K)])
     r = atoms.L.shape[2]
     a, b = np.triu_indices(r)
     twice = np.where(a == b, 1.0, np.sqrt(2.0))  # each product off the diagonal counts twice
@@ -105,20 +96,11 @@ def balanced_places(atoms: Atoms, K: int, U: Array | None = None) -> IntArray:
 
     f = moments(leading.L.swapaxes(1, 2) @ leading.L)
     S = moments(leading.rest) - moments(np.eye(r)) / K  # also where cells differ by an atom
-    return leading.all(balance(leading.places[None], f[None], S[None])[0])
+    return leading.all(balance(leading.places, f[None], S[None])[0])
 
 
 def balanced_labels(Q: Array, K: int, units: IntArray | None = None) -> IntArray:
-    """Return the cell of each row (n,), from second moments of orthonormal columns Q (n, r).
-
-    Examples
-    --------
-    >>> Q = np.linalg.qr(np.random.default_rng(0).normal(size=(64, 2)))[0]
-    >>> labels = balanced_labels(Q, 4)
-    >>> G = np.array([Q[labels == b].T @ Q[labels == b] for b in range(4)])
-    >>> np.bincount(labels).tolist(), bool(np.abs(G - np.eye(2) / 4).max() < 0.02)
-    ([16, 16, 16, 16], True)
-    """
+    """Return the cell of each row (n,), from second moments of orthonormal columns Q (n, r)."""
     atoms = Atoms.of(Q, np.zeros(len(Q)), units)
     labels = np.empty(len(atoms) + 1, dtype=np.intp)
     labels[balanced_places(atoms, K)] = np.arange(K)[:, None]

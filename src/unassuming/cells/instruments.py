@@ -31,18 +31,6 @@ def instrument_set(u: Array, v: Array, q: int) -> Array:
     """Return the closed intervals (r, 2) of β that satisfy q >= 1 inequalities, for (B, k) arrays.
 
     Sorted and disjoint; ends may be infinite, single points are [β, β]. Ties count in favour of β.
-
-    Examples
-    --------
-    >>> y, one = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [7.0]]), np.ones((6, 1))
-    >>> instrument_set(y, one, q=1).round(6)
-    array([[1., 7.]])
-
-    If the instrument moves x in opposite directions, the data exclude an interval:
-
-    >>> instrument_set(y, np.array([[1.0], [1.0], [1.0], [1.0], [1.0], [-0.5]]), q=1).round(6)
-    array([[-inf, -14.],
-           [  1.,  inf]])
     """
     size_u, size_v = (float(np.abs(part).max(initial=0.0)) or 1.0 for part in (u, v))
     u, v = u / size_u, v / size_v

@@ -11,9 +11,9 @@ from unassuming._typing import Array
 from unassuming.cells.functions.kriging import Wanted
 from unassuming.functionals import Functional
 from unassuming.inputs import (
-    SingleOptions,
     as_functionals,
     check_assumption,
+    check_inner,
     check_simultaneous,
     require_nonzero,
 )
@@ -27,33 +27,17 @@ from unassuming.regions._answers import (
 from unassuming.regions._membership import Membership
 from unassuming.regions._question import Call, Question
 from unassuming.regions._results import Band, Interval
-from unassuming.regions.single.at_once import (
-    all_at_once,
-    cells_for_functionals,
-    cells_for_model_error,
-    check_at_once,
-    division_for,
-    function_cells,
-)
+from unassuming.regions.single.at_once import NO_MEMBERS, balanced_cells
 from unassuming.regions.single.functions import (
     Assumption,
     Functions,
     function_options,
     functional_rows,
 )
-from unassuming.regions.single.instruments import (
-    Instruments,
-    instrument_bounds,
-    instrument_options,
-)
+from unassuming.regions.single.instruments import Instruments
 from unassuming.regions.single.numbers import Numbers
-from unassuming.regions.single.summary import (
-    at_each,
-    highest,
-    one_by_one,
-    options_for,
-    require_alone,
-)
+from unassuming.regions.single.options import CELLS, JOINT, Setting, check_at_once
+from unassuming.regions.single.summary import at_each, highest
 from unassuming.regions.single.values import Asked, Joint, values_at_once, values_one_by_one
 
 T = TypeVar("T")
@@ -171,11 +155,12 @@ class Functionals(Membership):
         make, options = partial(Interval, names=names), (cells, cell_weights, cell_estimate)
         if not alone:
             if isinstance(functionals, Functional) and self.problem.design("interval").dual:
-                method = cells_for_functionals(method)
+                Setting.KERNEL.check(method)
+                method = CELLS
             ball = ball_for(self.shape, norm_bound, inner=inner)
             question = Question(Call.INTERVAL, g, ball, inner=bool(inner))
             return self._at_once(question, names, level, method, options, make, assumption, values)
-        require_alone(inner)
+        _require_alone(inner)
         require_nonzero(g)
         if not assumption.given:
             return self._one_by_one(g, names, level, method, options, make)
@@ -256,7 +241,7 @@ class Functionals(Membership):
             question = band_question(self.shape, X, norm_bound, of, inner=inner)
             names, values = numbered_inputs(question.g), partial(self._inputs, X, assumption)
             return self._at_once(question, names, level, method, options, make, assumption, values)
-        require_alone(inner)
+        _require_alone(inner)
         if assumption.given:
             g = self._rows(X)
             joint: Joint | None = None
@@ -268,22 +253,15 @@ class Functionals(Membership):
             wanted = self._inputs(X, assumption)
             asked = Asked(wanted, numbered_inputs(g), estimate, assumption, joint)
             return self._values(asked, level, method, options, make)
-        if not self.objective.endogenous:
-            _ = self._numbers  # refuses a kernel before anything else
+        _ = self._numbers  # refuses a kernel before anything else
         g = band_question(self.shape, X, None, target, inner=False).g
         return self._one_by_one(g, numbered_inputs(g), level, method, options, make)
 
     @cached_property
-    def _numbers(self) -> Numbers:
+    def _numbers(self) -> Numbers | Instruments:
         """Single numbers; refuses models and noise without an answer."""
         self._require_ordinary()
-        return Numbers(self.problem)
-
-    @cached_property
-    def _instruments(self) -> Instruments:
-        """What is known about coefficients of endogenous columns."""
-        self._require_ordinary()
-        return Instruments(self.problem)
+        return (Instruments if self.objective.endogenous else Numbers)(self.problem)
 
     def _single(self, functionals: Any) -> Any:
         """Return what is asked one at a time; by default endogenous columns, if there are any."""
@@ -296,11 +274,6 @@ class Functionals(Membership):
         """Values of a function of bounded norm; refuses models and noise without an answer."""
         self._require_ordinary()
         return Functions(self.problem)
-
-    def _options(self, cells: Any, method: Any, weights: Any, estimator: Any) -> SingleOptions:
-        if self.objective.endogenous:
-            return instrument_options(self._instruments, cells, method, weights, estimator)
-        return options_for(self._numbers, cells, method, weights, estimator)
 
     def _asked(
         self, functionals: Any, assumption: Assumption
@@ -365,11 +338,18 @@ class Functionals(Membership):
         joint = answer(self.shape, question, self.caveat, make)
         if assumption.model_error is not None:
             _ = self._functions  # refuses models for which no method allows for it
-            chosen = cells_for_model_error(chosen)
-        if chosen == "joint":
+            Setting.MODEL_ERROR.check(method)
+            chosen = CELLS
+        if chosen == JOINT:
             return self._at_levels(level, joint)
         if assumption.given:
-            if not function_cells(chosen, question.inner, lambda: self._functions):
+            try:
+                if question.inner:
+                    raise NotAvailable(NO_MEMBERS)
+                _ = self._functions
+            except NotAvailable:
+                if chosen == CELLS:
+                    raise
                 return self._at_levels(level, joint)
             asked = Asked(values(), names, question.g @ self.problem.estimate, assumption)
 
@@ -379,10 +359,11 @@ class Functionals(Membership):
             if chosen == "auto" and from_cells(highest(level), auto=True) is None:
                 return self._at_levels(level, joint)
             return at_each(level, from_cells)
-        made = division_for(self.shape, question, highest(level), chosen, cells)
+        options_of = highest(level), chosen, cells
+        made = balanced_cells(self.problem, question.g, *options_of, inner=question.inner)
         if made is None:
             return self._at_levels(level, joint)
-        return at_each(level, lambda one: all_at_once(question, one, made, make))
+        return at_each(level, lambda one: made.answer(one).bounds(make, one))
 
     def _one_by_one(
         self,
@@ -395,13 +376,12 @@ class Functionals(Membership):
     ) -> Any:
         """Return bounds that have their level each by itself."""
         cells, weights, estimator = options
-        checked, chosen_for = self._options(cells, method, weights, estimator), highest(level)
+        checked = self._numbers.options(cells, method, weights, estimator)
+        chosen_for, jointly = highest(level), self._bounded_jointly
 
         def at(one: float) -> T:
-            asked = g, tuple(names), one, checked, make, chosen_for
-            if self.objective.endogenous:
-                return instrument_bounds(self._instruments, *asked)
-            return one_by_one(self._numbers, *asked, self._bounded_jointly)
+            found = self._numbers.answer(g, names, one, checked, chosen_for, jointly)
+            return found.bounds(make, one)
 
         return at_each(level, at)
 
@@ -420,4 +400,14 @@ class Functionals(Membership):
         return at_each(
             level,
             lambda one: values_one_by_one(self._functions, asked, one, checked, make, chosen_for),
+        )
+
+
+def _require_alone(inner: object) -> None:
+    """Refuse what only the joint region offers."""
+    check_inner(inner)
+    if inner:
+        raise ValueError(
+            "inner=True does not apply to one number at a time: expected simultaneous=True with "
+            "it, given simultaneous=False. Leave out one of the two."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,14 @@ from unassuming.inputs import (
 )
 from unassuming.ranking import RankTest
 from unassuming.regions._functionals import Functionals
-from unassuming.regions._question import Call, Question
 from unassuming.regions._views import View, make_view
 from unassuming.regions.diagnosis import LackOfFit, columns_of, lack_of_fit
-from unassuming.regions.single.at_once import check_at_once, division_for, simultaneous_summary
+from unassuming.regions.single.at_once import balanced_cells, joint_answer
 from unassuming.regions.single.functions import Assumption, function_options
 from unassuming.regions.single.hypotheses import FTest, hypothesis_test
-from unassuming.regions.single.instruments import instrument_summary, instrument_test
-from unassuming.regions.single.summary import Summary, check_level, summary_of
+from unassuming.regions.single.numbers import Numbers
+from unassuming.regions.single.options import check_at_once
+from unassuming.regions.single.summary import Summary, check_level
 from unassuming.regions.single.values import function_test
 
 
@@ -104,15 +105,19 @@ class Summaries(Functionals):
             if not self.objective.endogenous:
                 _ = self._numbers  # refuses labels and kernels
             chosen = check_at_once(method, cells, cell_weights, cell_estimate)
-            question = Question(Call.INTERVAL, g)
-            made = division_for(self.shape, question, level, chosen, cells)
-            return simultaneous_summary(self.shape, g, names, level, self.level, made)
-        options = self._options(cells, method, cell_weights, cell_estimate)
-        if self.objective.endogenous:
-            return instrument_summary(
-                self._instruments, g, names, level, options, all_asked=functionals is None
-            )
-        return summary_of(self._numbers, g, names, level, options, self._bounded_jointly)
+            made = balanced_cells(self.problem, g, level, chosen, cells)
+            if made is None:
+                found = joint_answer(self.shape, g, self.level(level))
+            else:
+                found = made.answer(level)
+            return found.summary(self.problem, g, names, level)
+        numbers, jointly = self._numbers, self._bounded_jointly
+        options = numbers.options(cells, method, cell_weights, cell_estimate)
+        found = numbers.answer(g, names, level, options, level, jointly)
+        if functionals is None:
+            why = replace(found.why, facts=(*found.why.facts, *numbers.left_out))
+            found = replace(found, why=why)
+        return found.summary(self.problem, g, names, level)
 
     def hypothesis(
         self,
@@ -178,11 +183,12 @@ class Summaries(Functionals):
             options = function_options(functions, cells, method, cell_weights, cell_estimate)
             about = self._about(functional, values(), names, g, assumption)
             return function_test(functions, about, tau, check_level(level), options)
-        options = self._options(cells, method, cell_weights, cell_estimate)
+        numbers = self._numbers
+        options = numbers.options(cells, method, cell_weights, cell_estimate)
         asked = g, names, check_level(level), options, tau
-        if self.objective.endogenous:
-            return instrument_test(self._instruments, *asked)
-        return hypothesis_test(self._numbers, *asked)
+        if isinstance(numbers, Numbers):
+            return hypothesis_test(numbers, *asked)
+        return numbers.test(*asked)
 
     def lack_of_fit(self, most: int = 20) -> LackOfFit:
         """Look for features that the model lacks, by tests in enlarged models.

@@ -8,6 +8,7 @@ many again for the part that the transformations move out of that space.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from scipy.linalg import svd
 
 from unassuming._errors import NotAvailable
 from unassuming._modular import Remainders
+from unassuming._numerics import factor
 from unassuming._rounding import EPS
-from unassuming._typing import Array, BoolArray
-from unassuming.cells.estimates import KeptCells
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells.estimates import BLUR, CellSums, Coordinates, KeptCells
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import FeatureDesign, Quadratic, Score
 from unassuming.streaming._cells import RowCells
@@ -28,6 +30,9 @@ from unassuming.streaming._sums import Part, between
 
 _LARGEST_ERROR = 1e-3
 """The largest relative error in a direction that rounded means may cause."""
+
+_ROUNDED = 1e-7
+"""Eigenvalues of sums in a cell, of one in all rows, below this are rounding."""
 
 
 class CompressedNoise(Noise):
@@ -126,9 +131,45 @@ def compress(
     if cells.number:
         inside = between(whole.cells, frame)
         sizes, blocks = cells.sizes(n), not cells.by_rows
-        kept = KeptCells.of_sums(phi, y_q, rho, inside, sizes, blocks=blocks, intercept=intercept)
+        kept = _cells_of_sums(phi, y_q, rho, inside, sizes, blocks=blocks, intercept=intercept)
     score = SumScore(objective, E, errors, reversed, whole.least)
     return objective, perturbations, score, kept
+
+
+def _cells_of_sums(
+    phi: Array,
+    y: Array,
+    rest: float,
+    inside: Array,
+    rows: IntArray,
+    *,
+    blocks: bool,
+    intercept: bool = False,
+) -> KeptCells:
+    """Return cells from products of an orthonormal basis of the columns of [Φ, y].
+
+    Φ = U phi and y = U y, with the last vector of the basis along the residual of y, of length
+    ``rest``. ``inside`` (C, r + 1, r + 1) are the products of the rows of U in each cell. What they
+    say less than 1e-7 about is rounding. The first column may be an intercept, along the first
+    vector of the basis.
+    """
+    r, centred, shift = len(y), np.eye(phi.shape[1]), 0.0
+    if intercept:
+        centred[0, 1:], shift = -phi[0, 1:] / phi[0, 0], float(y[0] / phi[0, 0])
+    found = factor(phi @ centred, np.ones(r))
+    found = replace(
+        found,
+        **{name: centred @ getattr(found, name) for name in ("back", "null", "scales")},
+    )
+    y = y - shift * phi[:, 0]
+    lam, V = np.linalg.eigh(found.Q.T @ inside[:, :r, :r] @ found.Q)
+    G = (V * np.where(lam > _ROUNDED, lam, 0.0)[:, None]) @ V.swapaxes(1, 2)
+    h = rest * inside[:, :r, r] @ found.Q
+    squares = rest**2 * inside[:, r, r]
+    blur = BLUR * float(np.hypot(np.linalg.norm(y), rest))
+    first = found.Q.T @ phi[:, 0] if intercept else None
+    at = Coordinates(found, found.Q.T @ y, rest, int(rows.sum()), blur, shift, first)
+    return KeptCells(at, CellSums(G, h, squares, rows.astype(np.float64)), blocks)
 
 
 def _range(phi: Array, unit: float, rank: int, *, intercept: bool) -> tuple[Array, Array]:

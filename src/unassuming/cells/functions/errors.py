@@ -40,10 +40,9 @@ class Errors:
     """Errors of the estimates of N functionals in K cells.
 
     ``H`` (N, K, K) has the products of the h_b in the coordinates of the rows; beyond these, all of
-    them have the part ``beyond`` (N,) of the functional. ``doubt`` (N, K) bounds what rounding
-    hides of their lengths. ``noise`` (N, K) has the variances for noise of variance one over the
-    sample weight, ``reach`` (N, K) is ‖a_b‖₁, ``known`` (N, K) the cells that identify the
-    functional, and ``norm`` (N,) is ‖L‖.
+    them have the part ``beyond`` (N,). ``doubt`` (N, K) bounds what rounding hides of their
+    lengths, ``noise`` (N, K) are the variances for noise of variance one over the sample weight,
+    ``reach`` (N, K) is ‖a_b‖₁, ``known`` says which cells identify it, ``norm`` (N,) is ‖L‖.
     """
 
     H: Array

@@ -1,58 +1,25 @@
-"""The theorem with a bias: intervals, p-values and bands of values of a function (11.5, 11.8).
+"""Intervals, p-values and bands of values of a function, with their bias (docs/theory.md 11.5).
 
-The estimate in cell b is u_b = τ* + bias_b + (a linear function of the noise of the cell). If s
-flips the cells in F, then Z_0 <= Z_s for the noise parts if and only if their sums over F and over
-the other cells have opposite signs or one of them vanishes. Then τ* lies in the hull of û_F ± δ_F
-and of the same for the others, with δ_F the largest bias. The rest is as without a bias, and the
-coverage is at least the level. A band of K = 2^k balanced cells allows for the bias likewise.
+The estimate in cell b is u_b = τ* + bias_b + (a linear function of the noise of the cell), and the
+theorem of the cells allows for the largest bias δ_F of each part of them. A band of K = 2^k
+balanced cells allows for the bias likewise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
-from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.codes import hadamard_words, in_use, largest_q, number_of_words, words
+from unassuming.cells.codes import hadamard_words, largest_q
 from unassuming.cells.functions.errors import Assumed, Errors
-from unassuming.cells.theorem import Intervals, spans
+from unassuming.cells.theorem import Intervals, intervals
 
-_BATCH = 2**25
 _BIASES = 2.0
 """What the root mean square of the biases counts in σ(z): the largest of them matter."""
-
-
-def cells_in_use(w: Array) -> BoolArray:
-    """Return which cells serve each functional, from the weights (N, K)."""
-    keep = np.zeros(w.shape, dtype=np.bool_)
-    for row, one in zip(keep, w, strict=True):
-        row[in_use(one)] = True
-    return keep
-
-
-def alike(errors: Errors, assumed: Assumed, size: int) -> Iterator[tuple[IntArray, Errors, Array]]:
-    """Yield functionals with the same cells in use, their errors and their weights.
-
-    ``size`` is the largest number of words that will be looked at.
-    """
-    w = errors.weights(assumed)
-    patterns, which = np.unique(cells_in_use(w), axis=0, return_inverse=True)
-    for index, keep in enumerate(patterns):
-        same, K = np.flatnonzero(which.reshape(-1) == index), int(keep.sum())
-        if K < 2:
-            continue
-        for part in slices(len(same), rows_that_fit(_BATCH, 4 * min(size, number_of_words(K)))):
-            some = errors.part(same[part], keep)
-            yield same[part], some, w[same[part]][:, keep]
-
-
-def part_bias(w: Array, errors: Errors, assumed: Assumed, part: Array) -> Array:
-    """Return δ_F, the largest bias of the weighted mean over each of S parts (S, K): (N, S)."""
-    return errors.bias(assumed, w, part) / (w @ part.T)
 
 
 def biased_intervals(
@@ -60,28 +27,20 @@ def biased_intervals(
 ) -> Intervals:
     """Return the intervals of N functionals from their estimates (N, K), and p-values of ``tau``.
 
-    Where the lower end exceeds the upper one, no function within the norm bound agrees.
+    They are cut where the norm bound alone ends. Where the lower end exceeds the upper one, no
+    function within the norm bound agrees.
     """
-    N, limit = len(u), assumed.limit(errors.norm)
-    w, tau = errors.weights(assumed), np.broadcast_to(tau, N)
-    used = cells_in_use(w)
-    cells = np.asarray(used.sum(axis=1), dtype=np.intp)
-    m = np.array([number_of_words(K) for K in cells.tolist()], dtype=np.intp)
-    q = np.array([largest_q(level, one) for one in m.tolist()], dtype=np.intp)
-    lower, upper, count = -limit, limit.copy(), m - 1
-    for rows, some, v in alike(errors, assumed, 2**15):
-        flipped = (1 - words(v.shape[1])[1:]) / 2
-        bias = tuple(part_bias(v, some, assumed, part) for part in (flipped, 1 - flipped))
-        found = spans(u[rows][used[rows]].reshape(v.shape), v, bias=(bias[0], bias[1]))
-        low, high = found.interval(int(q[rows[0]]))
-        lower[rows] = np.maximum(low, lower[rows])
-        upper[rows] = np.minimum(high, upper[rows])
-        count[rows] = np.where(np.abs(tau[rows]) <= limit[rows], found.holding(tau[rows]), 0)
-    v = np.where(used, w, 0.0)
-    estimate = np.divide(
-        (v * u).sum(axis=1), v.sum(axis=1), out=np.full(N, np.nan), where=cells > 0
+    w, limit = errors.weights(assumed), assumed.limit(errors.norm)
+
+    def biases(rows: IntArray, keep: BoolArray, part: Array) -> Array:
+        own = w[rows][:, keep]
+        return errors.part(rows, keep).bias(assumed, own, part) / (own @ part.T)
+
+    found = intervals(u, w, level, tau, biases=biases)
+    lower, upper = np.maximum(found.lower, -limit), np.minimum(found.upper, limit)
+    return replace(
+        found, lower=lower, upper=upper, count=np.where(np.abs(tau) <= limit, found.count, 0)
     )
-    return Intervals(estimate, lower, upper, q, m, cells, count)
 
 
 @final
