@@ -12,7 +12,7 @@ from scipy.stats import binom
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
-from unassuming.cells.balanced import balanced_band
+from unassuming.cells.balanced import balanced_band, sigma
 from unassuming.cells.estimates import Sample, fits
 from unassuming.cells.theorem import intervals
 from unassuming.io import archive
@@ -195,7 +195,7 @@ def test_balanced_cells_are_those_of_memory(n):
     Phi, y = memory.objective.design.matrix, Y[:n]
     for K in (16, 32):
         v, beta = of_rows(Phi, y, labels % K, g)
-        expected = balanced_band(beta, v, 0.9)
+        expected = balanced_band(beta, sigma(v), 0.9)
         band = region.band(X[:20], 0.9, method="cells", cells=K)
         middle, half = (band.lower + band.upper) / 2, (band.upper - band.lower) / 2
         assert band.attained.tolist() == [1 - expected.q / K] * 20
@@ -328,7 +328,7 @@ def test_coverage_is_that_of_the_level(monkeypatch):
     v, beta = (np.array([one[k][0] for one in found]) for k in (0, 1))
     ends = intervals(beta, v, 0.75)
     alone = int(((ends.lower <= truth[0]) & (truth[0] <= ends.upper)).sum())
-    bands = [balanced_band(beta, v, 0.75) for v, beta in found]
+    bands = [balanced_band(beta, sigma(v), 0.75) for v, beta in found]
     together = sum(bool((np.abs(b.estimate - truth) <= b.half_width).all()) for b in bands)
     for count, level in ((alone, 0.75), (together, 0.75)):
         law = binom(runs, level)

@@ -27,10 +27,8 @@ _SOLVES = 10**7
 
 @lru_cache(maxsize=4096)
 def width_factor(K: int, level: float, effective: float | None = None) -> float:
-    """Return the predicted half-width times the root of the information, for normal noise.
-
-    ``effective`` is (Σv)²/Σv², the number of equal cells with the same sum of squares.
-    """
+    """Return the predicted half-width times the root of the information, for normal noise."""
+    # `effective` is (Σv)²/Σv², the number of equal cells with the same sum of squares.
     m = number_of_words(K)
     q = largest_q(level, m)
     k = K if effective is None else effective * (1 + 0.3 * (1 - effective / K))
@@ -68,10 +66,8 @@ class Division:
 def divide(
     atoms: Atoms, U: Array, level: float, cells: int | None = None, key: int = 0
 ) -> list[Division]:
-    """Return the division with the narrowest predicted interval for each unit vector U (c, r).
-
-    The user may have chosen the number of cells; ``key`` orders atoms with equal inputs.
-    """
+    """Return the division with the narrowest predicted interval for each unit vector U (c, r)."""
+    # The user may have chosen the number of cells; `key` orders atoms with equal inputs.
     N, k, r = atoms.L.shape
     best = [Division()] * len(U)
     orders = atoms.orders(U, key)

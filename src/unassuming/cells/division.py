@@ -39,10 +39,9 @@ def number_of_leading(r: int) -> int:
 
 
 class Leading:
-    """The leading atoms of dealt cells, which are exchanged, and the rest of each cell.
+    """The leading atoms of dealt cells, which are exchanged, and the rest of each cell."""
 
-    ``dealt`` (K, s) is what c numbers have in common, or one for each of them if all atoms lead.
-    """
+    # `dealt` (K, s) is what c numbers have in common, or one for each of them if all atoms lead.
 
     def __init__(self, atoms: Atoms, dealt: list[IntArray]) -> None:
         (K, places), (N, k, r) = dealt[0].shape, atoms.L.shape
@@ -90,11 +89,9 @@ def swap(leading: Leading, U: Array, places: IntArray) -> IntArray:
 
 
 def balance(places: IntArray, f: Array, S: Array) -> IntArray:
-    """Return places (c, K, s) after exchanges that lower Σ_b ‖S_b‖², for each of c numbers.
-
-    S_b is ``S`` (c, K, p) plus the sum of f (c, N + 1, p) over the cell. Exchanging i (cell a) for
-    j (cell b) changes the sum of squares by 2(‖g‖² - gᵀ(S_a - S_b)), with g = f_i - f_j.
-    """
+    """Return places (c, K, s) after exchanges that lower Σ_b ‖S_b‖², for each of c numbers."""
+    # S_b is `S` (c, K, p) plus the sum of f (c, N + 1, p) over the cell. Exchanging i (cell a)
+    # for j (cell b) changes the sum of squares by 2(‖g‖² - gᵀ(S_a - S_b)), with g = f_i - f_j.
     places = places.copy()
     c, K, s = places.shape
     S = S + f[np.arange(c)[:, None, None], places].sum(axis=2)
@@ -185,11 +182,9 @@ def _root(variance: Array) -> Array:
 def _exchanged(
     G: Array, inverse: Array, out: Array, into: Array, U: Array, *, by_row: bool
 ) -> tuple[Array, Array]:
-    """Return √v_b now (c, p), and after each exchange of atoms (c, p, s, s), 11.3 step 4.
-
-    ``out`` (c, p, s, k, r) leave cells with G (c, p, r, r), ``into`` enter them; the rows of the
-    result, or its columns, are those that leave.
-    """
+    """Return √v_b now (c, p), and after each exchange of atoms (c, p, s, s), 11.3 step 4."""
+    # `out` (c, p, s, k, r) leave cells with G (c, p, r, r), `into` enter them; the rows of the
+    # result, or its columns, are those that leave.
     u = U[:, None]
     Iu = np.einsum("cprs,cs->cpr", inverse, U)
     variance = (Iu * u).sum(axis=-1)

@@ -30,11 +30,9 @@ _TIED, _SHIFT = 1e9, 0.271828
 
 
 def order_of(scores: Array, key: int = 0, blocks: IntArray | None = None) -> IntArray:
-    """Return positions by descending scores (N, k), the first one above all, within blocks.
-
-    Scores have the unit 1. What ties in all of them follows a pseudo-random permutation that the
-    key fixes, never the position: rows may be sorted by y.
-    """
+    """Return positions by descending scores (N, k), the first one above all, within blocks."""
+    # Scores have the unit 1. What ties in all of them follows a pseudo-random permutation that the
+    # key fixes, never the position: rows may be sorted by y.
     rounded = np.floor(scores * _TIED + _SHIFT)
     keys = [hashed(np.arange(len(scores)), key), *-rounded.T[::-1]]
     return np.asarray(np.lexsort(keys if blocks is None else [*keys, blocks]), dtype=np.intp)
@@ -43,12 +41,11 @@ def order_of(scores: Array, key: int = 0, blocks: IntArray | None = None) -> Int
 @final
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """Coordinates θ, with coefficients ``factor.back`` θ, in which all rows have information 1.
+    """Coordinates θ, with coefficients ``factor.back`` θ, in which all rows have information 1."""
 
-    The least-squares ``fit`` (r,) leaves residuals of norm ``rest``; ``blur`` counts as rounding in
-    estimates of uᵀθ. Before, ``shift`` was subtracted from y, to be added to the coefficient of the
-    first column, which is ``first`` (r,) in these coordinates.
-    """
+    # The least-squares `fit` (r,) leaves residuals of norm `rest`; `blur` counts as rounding
+    # in estimates of uᵀθ. Before, `shift` was subtracted from y, to be added to the coefficient
+    # of the first column, which is `first` (r,) in these coordinates.
 
     factor: Factor
     fit: Array
@@ -91,11 +88,10 @@ class Coordinates:
 @final
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows whose noise may change its sign, one by one or in units, and their coordinates.
+    """Rows whose noise may change its sign, one by one or in units, and their coordinates."""
 
-    The rows Q (n, r) and residuals e (n,) are those of least squares, times the roots of the
-    weights. ``units`` (n,) numbers them from 0; None if every row is a unit.
-    """
+    # The rows Q (n, r) and residuals e (n,) are those of least squares, times the roots of the
+    # weights. `units` (n,) numbers them from 0; None if every row is a unit.
 
     at: Coordinates
     Q: Array
@@ -163,12 +159,12 @@ def by_unit(labels: IntArray, units: IntArray) -> IntArray:
 @final
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """What goes into a cell as a whole: N rows, or N units of rows in k rows each.
+    """What goes into a cell as a whole: N rows, or N units of rows in k rows each."""
 
-    The rows L_j (k, r) of unit j have L_jᵀL_j = Q_jᵀQ_j, and L_jᵀe_j = Q_jᵀ(the residuals of the
-    unit); ``squares`` (N,) are the sums of the squared residuals, ``rows`` (N,) numbers of rows.
-    ``scores`` (N, r) are sums of rows, and ``ties`` (r, 2) directions that tell unlike rows apart.
-    """
+    # The rows L_j (k, r) of unit j have L_jᵀL_j = Q_jᵀQ_j, and L_jᵀe_j = Q_jᵀ(the residuals of the
+    # unit); `squares` (N,) are the sums of the squared residuals, `rows` (N,) numbers of rows.
+    # `scores` (N, r) are sums of rows, and `ties` (r, 2) directions that tell unlike rows
+    # apart.
 
     L: Array
     e: Array
@@ -284,10 +280,8 @@ class CellSums:
         return CellSums(*(np.array([one[b::K].sum(axis=0) for b in range(K)]) for one in parts))
 
     def residual_weights(self, v: Array) -> Array:
-        """Return v_b / s_b² in place of v (c, K), with s_b² the residual variance of the cell.
-
-        A cell without degrees of freedom gets the pooled variance of the others.
-        """
+        """Return v_b / s_b² in place of v (c, K), with s_b² the residual variance of the cell."""
+        # A cell without degrees of freedom gets the pooled variance of the others.
         lam, V = np.linalg.eigh(self.G)
         seen = lam > _CUT * lam[:, -1:]
         explained = np.square(np.einsum("brk,br->bk", V, self.h)) / np.where(seen, lam, np.inf)
@@ -324,10 +318,8 @@ class KeptCells:
 
 
 def fits(G: Array, h: Array, U: Array) -> tuple[Array, Array]:
-    """Return v (c, ...) and β (c, ...) of the numbers U (c, r), 0 where they are not identified.
-
-    G (..., r, r) are Gram matrices of cells or halves, h (..., r) the products with residuals.
-    """
+    """Return v (c, ...) and β (c, ...) of the numbers U (c, r), 0 where they are not identified."""
+    # G (..., r, r) are Gram matrices of cells or halves, h (..., r) the products with residuals.
     inverse = _inverse(G)
     if inverse is not None:
         P = U @ inverse

@@ -37,10 +37,8 @@ class Several:
 
     @classmethod
     def of(cls, G: Array, h: Array, C: Array) -> Several:
-        """Eliminate the other coefficients from products of cells: G (K, r, r) and h (K, r, T).
-
-        ``C`` (k, r) has independent rows of like length; the sum of G is about I.
-        """
+        """Eliminate the other coefficients from products of cells: G (K, r, r) and h (K, r, T)."""
+        # `C` (k, r) has independent rows of like length; the sum of G is about I.
         P, N = np.linalg.pinv(C), null_space(C)
         least = _FREE * np.trace(G, axis1=1, axis2=2)[:, None]
         lam, W = np.linalg.eigh(N.T @ G @ N)
@@ -81,10 +79,8 @@ class Several:
 
 
 def joint_rank(z: Array) -> tuple[int, Array]:
-    """Return the rank of Z_0 = ‖Σ_b z_b‖² among the ‖Σ_b s_b z_b‖², z (B, k), and all of them.
-
-    Ties count in favour of the hypothesis.
-    """
+    """Return the rank of Z_0 = ‖Σ_b z_b‖² among the ‖Σ_b s_b z_b‖², z (B, k), and all of them."""
+    # Ties count in favour of the hypothesis.
     flipped = (1 - words(len(z))[1:]) / 2
     total, change = z.sum(axis=0), -2 * flipped @ z
     gap = np.einsum("sk,sk->s", change, change + 2 * total)  # Z_s - Z_0
@@ -95,10 +91,8 @@ def joint_rank(z: Array) -> tuple[int, Array]:
 
 
 def division(atoms: Atoms, C: Array, level: float, cells: int | None = None) -> Division:
-    """Return the cells for functionals C (k, r), by the width predicted for one number.
-
-    Fewer cells than for an interval are tried as well: halves do not take their place here.
-    """
+    """Return the cells for functionals C (k, r), by the width predicted for one number."""
+    # Fewer cells than for an interval are tried as well: halves do not take their place here.
     N, each, r = atoms.L.shape
     few = {K for K in range(fewest_cells(level), 8) if K <= N}
     if len(C) == 1:

@@ -72,10 +72,8 @@ def spans(
     blur: Array | float = 0.0,
     bias: tuple[Array | float, Array | float] = (0.0, 0.0),
 ) -> Spans:
-    """Return the spans of N numbers from their estimates and positive weights (N, K).
-
-    ``bias`` (N, m - 1) bounds the biases of the means over F and over the other cells.
-    """
+    """Return the spans of N numbers from their estimates and positive weights (N, K)."""
+    # `bias` (N, m - 1) bounds the biases of the means over F and over the other cells.
     s, total = words(beta.shape[1])[1:], v.sum(axis=1, keepdims=True)
     middle = (v * beta).sum(axis=1, keepdims=True) / total
     weight, moved = np.split(np.concatenate([v, v * (beta - middle)]) @ s.T, 2)
@@ -88,11 +86,10 @@ def spans(
 @final
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Closed intervals of N numbers, each at its own attained level 1 - q/m, and p-values.
+    """Closed intervals of N numbers, each at its own attained level 1 - q/m, and p-values."""
 
-    The estimates Σ v_b β_b / Σ v_b are NaN if no cell identifies the number, the ends infinite if
-    q = 0. ``count`` words besides the identity have Z_s >= Z_0 at the hypothetical value.
-    """
+    # The estimates Σ v_b β_b / Σ v_b are NaN if no cell identifies the number, the ends infinite if
+    # q = 0. `count` words besides the identity have Z_s >= Z_0 at the hypothetical value.
 
     estimate: Array
     lower: Array
@@ -121,12 +118,10 @@ def intervals(
     blur: Array | float = 0.0,
     biases: Biases | None = None,
 ) -> Intervals:
-    """Return the interval of each of N numbers, and the p-value of each hypothesis τ* = τ.
-
-    From estimates and weights (N, K), 0 for cells that do not identify the number. The attained
-    level is the smallest 1 - q/m that is not below ``level``. Ties count in favour of τ: the
-    coverage is 1 - q/m if the noise has no atoms. ``blur`` bounds the rounding of β.
-    """
+    """Return the interval of each of N numbers, and the p-value of each hypothesis τ* = τ."""
+    # From estimates and weights (N, K), 0 for cells that do not identify the number. The attained
+    # level is the smallest 1 - q/m that is not below `level`. Ties count in favour of τ: the
+    # coverage is 1 - q/m if the noise has no atoms. `blur` bounds the rounding of β.
     N = len(beta)
     tau, blur = np.broadcast_to(tau, N), np.broadcast_to(blur, N)
     used = np.zeros(v.shape, dtype=np.bool_)

@@ -46,11 +46,9 @@ def certified_level(level: float, m: int) -> float:
 def certified(
     found: Spans, level: float, tau: Array | float = 0.0, center: Array | float = 0.0
 ) -> tuple[Array, Array, Array]:
-    """Return lower, upper and p-values of hypothetical values tau, each (N,).
-
-    The ends are the q-th smallest lo_s and the q-th largest hi_s. The estimate ``center`` of all
-    rows is in the hull of all spans, also where it is in none of them.
-    """
+    """Return lower, upper and p-values of hypothetical values tau, each (N,)."""
+    # The ends are the q-th smallest lo_s and the q-th largest hi_s. The estimate `center` of all
+    # rows is in the hull of all spans, also where it is in none of them.
     m = found.lo.shape[1] + 1
     q = certified_q(level, m)
     lower, upper = found.interval(q)
@@ -81,10 +79,8 @@ class Halves:
     m: int
 
     def spans(self, sample: Sample, U: Array, *, robust: bool = False) -> Spans:
-        """Return the spans of numbers U (c, r), as distances from the estimates of all rows.
-
-        From least squares, or from least absolute deviations in both halves.
-        """
+        """Return the spans of numbers U (c, r), as distances from the estimates of all rows."""
+        # From least squares, or from least absolute deviations in both halves.
         v, ends = self._fits(sample.atoms, U)
         if robust:
             columns = self.columns if sample.units is None else self.columns[sample.units]
@@ -118,12 +114,10 @@ def gaussian_extreme(m: int) -> float:
 
 
 def halves(atoms: Atoms, level: float, key: int = 0) -> Halves | None:
-    """Return the group of halves for all numbers at a level; None with too few rows.
-
-    The first column of an atom is a power of a primitive element of GF(m), in descending order of
-    leverage. Then in turn every atom takes the column with the least sum over the words of
-    tr(P_w + εI)⁻¹ + tr(I - P_w + εI)⁻¹, where P_w are the products of the rows with +.
-    """
+    """Return the group of halves for all numbers at a level; None with too few rows."""
+    # The first column of an atom is a power of a primitive element of GF(m), in descending order of
+    # leverage. Then in turn every atom takes the column with the least sum over the words of tr(P_w
+    # + εI)⁻¹ + tr(I - P_w + εI)⁻¹, where P_w are the products of the rows with +.
     m, (N, k, r) = fewest_words(level), atoms.L.shape
     if m > _MOST_WORDS or m.bit_length() > N or N * k < 2 * r:
         return None
@@ -201,12 +195,10 @@ def permutations(blocks: IntArray) -> IntArray:
 
 
 def palmrt_spans(Q: Array, e: Array, u: Array, moves: IntArray) -> Spans:
-    """Return the spans of one number uᵀθ, as distances from its estimate, (1, m - 1).
-
-    For each permutation P the true number is in the span if |x̃ᵀ(e - xτ)|/‖x̃‖ does not exceed the
-    same for Px, where x̃ and its analogue are what [Z, PZ] leaves of x and of Px. The rows Q (n, r)
-    are orthonormal columns, e (n,) residuals; ``moves`` (m - 1, n) the permutations.
-    """
+    """Return the spans of one number uᵀθ, as distances from its estimate, (1, m - 1)."""
+    # For each permutation P the true number is in the span if |x̃ᵀ(e - xτ)|/‖x̃‖ does not exceed
+    # the same for Px, where x̃ and its analogue are what [Z, PZ] leaves of x and of Px. The rows Q
+    # (n, r) are orthonormal columns, e (n,) residuals; `moves` (m - 1, n) the permutations.
     x, Z = Q @ u, Q @ qr(u[:, None], check_finite=False)[0][:, 1:]
     lo, hi = np.full(len(moves), -np.inf), np.full(len(moves), np.inf)
     for i, order in enumerate(moves):

@@ -174,7 +174,7 @@ def test_balanced_bands_from_a_stream_are_those_of_plain_signs():
     sums, K = region.cells.sums.merged(32), 32
     U, size, _ = region.cells.at.vectors(np.eye(4))
     v, beta = fits(sums.G, sums.h, U)
-    band = balanced_band(beta, v, 0.95)
+    band = balanced_band(beta, np.sqrt((1 / v).sum(axis=1)) / K, 0.95)
     cell, Phi = stream.sums.characters(np.arange(n)) % K, np.column_stack([np.ones(n), X])
     each = np.array([np.linalg.lstsq(Phi[cell == b], y[cell == b])[0] for b in range(K)]).T
     middle = region.cells.at.estimates(np.eye(4)) + size * band.estimate

@@ -65,11 +65,9 @@ def leading(system: System) -> Array:
 def interleaved(
     system: System, K: int, *, ordered: bool = False, units: IntArray | None = None
 ) -> IntArray:
-    """Return the cell of each row (n,): each cell has to see the whole function.
-
-    Rows that are ``ordered`` by a single input take turns. Otherwise the second moments of the
-    leading eigenvectors are balanced, with the rows of a unit together.
-    """
+    """Return the cell of each row (n,): each cell has to see the whole function."""
+    # Rows that are `ordered` by a single input take turns. Otherwise the second moments of the
+    # leading eigenvectors are balanced, with the rows of a unit together.
     if ordered and units is None:
         return np.arange(system.n, dtype=np.intp) % K
     return balanced_labels(leading(system), K, units)
@@ -110,10 +108,9 @@ def unit_functions(system: System, rng: np.random.Generator, D: int) -> Array:
 @final
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The division, the smoothing and the predicted half-width of each of N functionals.
+    """The division, the smoothing and the predicted half-width of each of N functionals."""
 
-    Half-widths are infinite, or those of the norm bound alone, if too few cells identify it.
-    """
+    # Half-widths are infinite, or those of the norm bound alone, if too few cells identify it.
 
     which: IntArray
     mu: Array
@@ -157,11 +154,9 @@ def _wide(kriging: Kriging) -> int:
 
 
 def pointwise_half_width(errors: Errors, assumed: Assumed, level: float, shifts: Array) -> Array:
-    """Return the mean half-width of the interval of each functional (N,).
-
-    ``shifts`` (D, N, K) are biases of D <= 24 functions; each meets one draw of the noise. For
-    equal cells without a bias the mean is known, and the draws are scaled so that they give it.
-    """
+    """Return the mean half-width of the interval of each functional (N,)."""
+    # `shifts` (D, N, K) are biases of D <= 24 functions; each meets one draw of the noise. For
+    # equal cells without a bias the mean is known, and the draws are scaled so that they give it.
     width, D, w = np.full(len(errors.H), np.inf), len(shifts), errors.weights(assumed)
     used = np.zeros(w.shape, dtype=np.bool_)
     for row, one in zip(used, w, strict=True):
@@ -224,10 +219,8 @@ def looked_at(N: int) -> IntArray:
 def choose_band(
     system: System, wanted: Wanted, divisions: Sequence[Kriging], assumed: Assumed, level: float
 ) -> Choice:
-    """Choose one division and smoothing for all functionals, by their median half-width.
-
-    Half-widths are those of the functionals that were looked at.
-    """
+    """Choose one division and smoothing for all functionals, by their median half-width."""
+    # Half-widths are those of the functionals that were looked at.
     some, mus = wanted.part(looked_at(len(wanted))), smoothings(system, assumed)
     y = MadeUp.of(system, some, assumed, _BAND_DRAWS).outputs(system, assumed)
 

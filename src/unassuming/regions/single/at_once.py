@@ -10,7 +10,13 @@ from scipy.special import fdtri
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.balanced import NUMBERS, balanced_band, balanced_places, narrowest
+from unassuming.cells.balanced import (
+    NUMBERS,
+    balanced_band,
+    balanced_places,
+    narrowest,
+    sigma,
+)
 from unassuming.cells.codes import largest_q
 from unassuming.cells.estimates import CellSums, fits
 from unassuming.ranking import Level
@@ -29,11 +35,10 @@ NO_MEMBERS = "balanced cells do not search for members: leave out inner, or use 
 @final
 @dataclass(frozen=True, eq=False)
 class BalancedCells:
-    """Cells for N numbers: the estimates ``whole`` of all rows plus ``size`` times uᵀθ, each (N,).
+    """Cells for N numbers: the estimates ``whole`` of all rows plus ``size`` times uᵀθ."""
 
-    ``known`` says which of them the rows determine; ``predicted`` are the expected half-widths for
-    noise of size one.
-    """
+    # `known` says which of them the rows determine; `predicted` are the expected half-widths
+    # for noise of size one.
 
     sums: CellSums
     U: Array
@@ -47,24 +52,25 @@ class BalancedCells:
         v, beta = fits(self.sums.G, self.sums.h, self.U)
         some, N = self.known & (self.size > 0), len(self.known)
         size = np.where(some, self.size, 1.0)
-        v = np.where(some[:, None], v, 0.0)
-        found = balanced_band(beta, v, level, -self.whole / size)
+        scale = np.where(some, sigma(v), np.inf)
+        found = balanced_band(beta, scale, level, -self.whole / size)
         center = np.where(
             some, self.whole + size * found.estimate, np.where(self.known, 0.0, np.nan)
         )
         half = np.where(some | ~self.known, size * found.half_width, 0.0)  # a functional of zero
         lower, upper = (np.nan_to_num(center) + sign * half for sign in (-1.0, 1.0))
         hidden = not self.known.all()
-        return Answer(
-            center,
-            lower,
-            upper,
-            np.full(N, 1 - found.q / found.m if found.q else 1.0),
-            ("balanced cells",) * N,
-            Status.UNDETERMINED if hidden else Status.ALL_AT_ONCE,
-            Explanation((Cause.HIDDEN_FEATURES(),) if hidden else ()),
-            found.pvalue,
-            np.full(N, 1 / found.m),
+        return Answer.of(
+            N,
+            estimate=center,
+            lower=lower,
+            upper=upper,
+            pvalue=found.pvalue,
+            m=found.m,
+            level=1 - found.q / found.m if found.q else 1.0,
+            method="balanced cells",
+            status=Status.UNDETERMINED if hidden else Status.ALL_AT_ONCE,
+            why=Explanation((Cause.HIDDEN_FEATURES(),) if hidden else ()),
             simultaneous=True,
         )
 
@@ -171,15 +177,16 @@ def joint_answer(shape: Shape, g: Array, level: Level) -> Answer:
     asked, least = bounds[level.q - 1], np.full(N, level.m)
     for one, bound in zip(reversed(every), reversed(bounds), strict=True):
         least = np.where((bound.lower > 0) | (bound.upper < 0), one.q, least)
-    return Answer(
-        g @ shape.problem.estimate,
-        asked.lower,
-        asked.upper,
-        np.full(N, float(level)),
-        ("joint region",) * N,
-        asked.status,
-        asked.explanation,
-        least / level.m,
-        np.full(N, 1 / level.m),
+    return Answer.of(
+        N,
+        estimate=g @ shape.problem.estimate,
+        lower=asked.lower,
+        upper=asked.upper,
+        pvalue=least / level.m,
+        m=level.m,
+        level=float(level),
+        method="joint region",
+        status=asked.status,
+        why=asked.explanation,
         simultaneous=True,
     )

@@ -34,13 +34,13 @@ _KERNEL = (
 @final
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The rows of a region, or cells of a stream, and what the noise class declares about them.
+    """The rows of a region, or cells of a stream, and what the noise class declares about them."""
 
-    Of a stream, Phi and y are fewer rows with the same inner products, and ``kept`` its cells.
-    ``signs`` (n,) is the unit of each row that may change its sign, ``swaps`` (n,) the block within
-    which rows may be swapped; None if the noise does not allow it. ``rotated`` rows are coordinates
-    in another basis; ``turn`` makes such a column of one with a number for each row of the data.
-    """
+    # Of a stream, Phi and y are fewer rows with the same inner products, and `kept` its cells.
+    # `signs` (n,) is the unit of each row that may change its sign, `swaps` (n,) the block
+    # within which rows may be swapped; None if the noise does not allow it. `rotated` rows are
+    # coordinates in another basis; `turn` makes such a column of one with a number for each row
+    # of the data.
 
     n: int
     Phi: Array
@@ -179,11 +179,9 @@ class Evidence:
         return opposite_pairs(sample.Q @ directions * np.sqrt(self.n), blocks)
 
     def paired(self, pairs: IntArray, targets: Array | None = None) -> Sample:
-        """Return differences of pairs of rows (11.4), with the noise of rows.
-
-        They are divided by √2, so that the noise has the same size as that of rows. A pair has the
-        weight that the difference of two rows with these weights has.
-        """
+        """Return differences of pairs of rows (11.4), with the noise of rows."""
+        # They are divided by √2, so that the noise has the same size as that of rows. A pair has
+        # the weight that the difference of two rows with these weights has.
         y = self.y if targets is None else self.turn(targets)
         first, second = pairs.T
         w = np.full(len(pairs), 0.5)

@@ -19,6 +19,7 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS, factor
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells.balanced import BalancedBand
 from unassuming.cells.estimates import by_unit, order_of
 from unassuming.cells.functions.errors import Assumed, Errors
 from unassuming.cells.functions.kriging import Coordinates, Kriging, System, Wanted
@@ -32,12 +33,7 @@ from unassuming.cells.functions.predict import (
     numbers_of_cells,
     unit_functions,
 )
-from unassuming.cells.functions.theorem import (
-    BandSizes,
-    FunctionBand,
-    biased_intervals,
-    function_band,
-)
+from unassuming.cells.functions.theorem import BandSizes, biased_intervals, function_band
 from unassuming.cells.theorem import Intervals
 from unassuming.functionals import Functional
 from unassuming.inputs import SingleOptions, check_like, single_column, tangents
@@ -76,10 +72,10 @@ NO_SLOPES = (
 @final
 @dataclass(frozen=True)
 class Assumption:
-    """What a user assumes of the function: B, Δ, and a working noise scale; None if not given.
+    """What a user assumes of the function: B, Δ, and a working noise scale; None if not given."""
 
-    ``whole`` says whether values of f* itself are wanted, not those of a model that misses it by Δ.
-    """
+    # `whole` says whether values of f* itself are wanted, not those of a model that misses it by
+    # Δ.
 
     norm_bound: float | None
     model_error: float | None = None
@@ -153,10 +149,8 @@ class Functions:
 
     @cached_property
     def order(self) -> IntArray:
-        """The order of the rows: by the single input column, or else by leverage; ties at random.
-
-        These follow a fixed permutation, never the position: rows may be sorted by y.
-        """
+        """The order of the rows: by the single input column, or else by leverage."""
+        # These follow a fixed permutation, never the position: rows may be sorted by y.
         if self._alone is not None:
             number = np.unique(self._alone, return_inverse=True)[1].reshape(-1)
             return order_of(-number[:, None].astype(np.float64))
@@ -348,15 +342,15 @@ class Functions:
 
     def band(
         self, wanted: Wanted, kriging: Kriging, mu: float, level: float, assumption: Assumption
-    ) -> FunctionBand:
+    ) -> BalancedBand:
         """Return the simultaneous band from the balanced cells of a division."""
         assumed, every = self.assumed(assumption), np.arange(len(wanted))
-        parts = [
-            (u, BandSizes.of(errors, assumed))
-            for _, u, errors in self._estimated(wanted, kriging, mu, every)
-        ]
-        u, sizes = zip(*parts, strict=True)
-        return function_band(np.concatenate(u), BandSizes.joined(sizes), level)
+        parts = []
+        for _, u, errors in self._estimated(wanted, kriging, mu, every):
+            sizes = BandSizes.of(errors, assumed)
+            parts.append((u, sizes.scale, sizes.bias))
+        u, scale, bias = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return function_band(u, BandSizes(scale, bias), level)
 
     def balanced(
         self, wanted: Wanted, level: float, cells: int | None, assumption: Assumption
@@ -375,11 +369,10 @@ class Functions:
     # The joint region instead
 
     def joint_half_width(self, wanted: Wanted, level: float, assumption: Assumption) -> Array:
-        """Return the predicted half-widths of the joint region's band (N,); infinite if unknown.
-
-        Without a norm bound it is about as wide as the F ellipsoid, and a norm bound only makes it
-        narrower. Other objectives than kernel ridge and least squares have wider bands, or none.
-        """
+        """Return the predicted half-widths of the joint region's band (N,); infinite if unknown."""
+        # Without a norm bound it is about as wide as the F ellipsoid, and a norm bound only makes
+        # it narrower. Other objectives than kernel ridge and least squares have wider bands, or
+        # none.
         o, n, unknown = self.problem.objective, self.problem.n, np.full(len(wanted), np.inf)
         lam = getattr(o, "lam", None)
         if lam is None or not self.problem.whitened or assumption.norm_bound is None:
@@ -403,10 +396,8 @@ class Functions:
     def narrower_jointly(
         self, wanted: Wanted, choice: Choice, level: float, assumption: Assumption
     ) -> BoolArray:
-        """Return which intervals one at a time the joint region is predicted to make narrower.
-
-        With many rows that is asked only where the data say next to nothing.
-        """
+        """Return which intervals one at a time the joint region is predicted to make narrower."""
+        # With many rows that is asked only where the data say next to nothing.
         wide = choice.half_width > _WIDE * self.assumed(assumption).noise_scale
         asked = np.flatnonzero(wide | (self.problem.n <= _FEW))
         better = np.zeros(len(wanted), dtype=np.bool_)
@@ -441,10 +432,8 @@ def directions(problem: Problem, functional: Functional) -> tuple[Array, Array]:
 
 
 def functional_rows(problem: Problem, functional: Functional) -> Array:
-    """Return functionals of the function as rows of the design, shape (N, d).
-
-    For a kernel these are functionals of the representation; they give the estimate.
-    """
+    """Return functionals of the function as rows of the design, shape (N, d)."""
+    # For a kernel these are functionals of the representation; they give the estimate.
     design = problem.design("a functional of the function")
     if functional.column is None:
         rows = [design.rows(problem.transform(X)) for X, _ in functional.terms]

@@ -43,11 +43,9 @@ def why_infinite(
     best: Callable[[Array], Array],
     jointly: Callable[[float], bool],
 ) -> Explanation:
-    """Say why intervals of functionals (N, d) of named columns are infinite, and what to do.
-
-    ``best`` gives the highest level at which each of some functionals has a finite one, and
-    ``jointly`` says whether the joint region of a level is bounded.
-    """
+    """Say why intervals of functionals (N, d) of named columns are infinite, and what to do."""
+    # `best` gives the highest level at which each of some functionals has a finite one, and
+    # `jointly` says whether the joint region of a level is bounded.
     if not infinite.any():
         return Explanation()
     facts, remedies = list[Fact](), list[Remedy]()

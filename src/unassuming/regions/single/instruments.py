@@ -78,10 +78,8 @@ class Instruments:
         chosen_for: float,
         jointly: Callable[[float], bool],
     ) -> Answer:
-        """Return the values of the one endogenous coefficient that are not rejected, in multiples.
-
-        The intervals of a union need not be bounded, and ``lower`` and ``upper`` are their hull.
-        """
+        """Return the sets of multiples of the one endogenous coefficient."""
+        # The intervals of a union need not be bounded, and `lower` and `upper` are their hull.
         factors, N = self._multiples(g, names), len(g)
         found = self._cells(self._tested, chosen_for, options)
         z, K = found.whitened(found.u), len(found.V)
@@ -94,26 +92,25 @@ class Instruments:
         lower, upper = np.array([(one.lower, one.upper) for one in sets]).T
         rank = joint_rank(z[..., 0])[0] if K else 1
         status, why = self._status(sets[0], level, K, options)
-        return Answer(
-            factors * estimate,
-            lower,
-            upper,
-            np.full(N, 1 - q / m if q else 1.0),
-            (self.method,) * N,
-            status,
-            why,
-            np.full(N, (m + 1 - rank) / m),
-            np.full(N, 1 / m if m > 1 else 0.0),
-            sets,
+        return Answer.of(
+            N,
+            estimate=factors * estimate,
+            lower=lower,
+            upper=upper,
+            pvalue=(m + 1 - rank) / m,
+            m=m,
+            level=1 - q / m if q else 1.0,
+            method=self.method,
+            status=status,
+            why=why,
+            sets=sets,
         )
 
     def test(
         self, g: Array, names: Sequence[str], level: float, options: SingleOptions, tau: Array
     ) -> RankTest:
-        """Test values of all endogenous coefficients, and of functionals of controls.
-
-        Instruments and tested controls must not explain y - xβ.
-        """
+        """Test values of all endogenous coefficients, and of functionals of controls."""
+        # Instruments and tested controls must not explain y - xβ.
         said = tested(names, tau)
         beta, functionals, tau = self._hypothesis(g, tau)
         found = self._cells(functionals, level, options)
@@ -152,11 +149,9 @@ class Instruments:
         return np.asarray(g[:, o.endogenous[0]])
 
     def _hypothesis(self, g: Array, tau: Array) -> tuple[Array, Array, Array]:
-        """Return the values of all endogenous coefficients that gθ = τ determines, and the rest.
-
-        That is functionals (k, D) of the exogenous columns and their values in a regression of
-        y - xβ, where those of the instruments are zero.
-        """
+        """Return the values of all endogenous coefficients that gθ = τ determines, and the rest."""
+        # That is functionals (k, D) of the exogenous columns and their values in a regression of y
+        # - xβ, where those of the instruments are zero.
         require_independent(g)
         o = self.objective
         controls = o.d - len(o.endogenous)
@@ -179,10 +174,8 @@ class Instruments:
         return M @ tau, functionals, np.append(N @ tau, np.zeros(len(self._tested)))
 
     def _cells(self, h: Array, level: float, options: SingleOptions) -> Several:
-        """Return what cells say about functionals of the exogenous columns, made on first use.
-
-        The columns are y and those that depend on the noise, which the choice does not see.
-        """
+        """Return what cells say about functionals of the exogenous columns, made on first use."""
+        # The columns are y and those that depend on the noise, which the choice does not see.
         key = h.tobytes(), level, options.cells_key
         if key not in self._found:
             evidence, own = self.evidence, options.cells

@@ -30,11 +30,9 @@ def joint_of_kernel(
     level: float,
     units: IntArray | None = None,
 ) -> Array:
-    """Return the predicted half-widths of the band at N inputs (N,), without free features.
-
-    ``alpha`` is the penalty of kernel ridge regression; the rows of a unit (n,) change their signs
-    together.
-    """
+    """Return the predicted half-widths of the band at N inputs (N,), without free features."""
+    # `alpha` is the penalty of kernel ridge regression; the rows of a unit (n,) change their
+    # signs together.
     n, root = system.n, np.sqrt(system.weight)
     F = root[:, None] * system.features
     k = wanted.features @ F.T

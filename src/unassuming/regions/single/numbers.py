@@ -7,7 +7,7 @@ and kept: the interval of a number does not depend on what else is asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
-from unassuming._typing import Array, BoolArray, IntArray
+from unassuming._typing import Array, IntArray
 from unassuming.cells.choose import NUMBERS, Division, divide, half_width, information
 from unassuming.cells.codes import CODED, in_use, number_of_words
 from unassuming.cells.estimates import CellSums, Coordinates, Sample, fits, order_of
@@ -52,12 +52,11 @@ CERTIFIED = ("halves", "palmrt")
 @final
 @dataclass(frozen=True, eq=False)
 class Way:
-    """How one number is answered, and the half-width that is predicted for noise of size 1.
+    """How one number is answered, and the half-width that is predicted for noise of size 1."""
 
-    The method is "cells", "pairs", "halves", "palmrt", "t", or "nothing" if the rows do not
-    determine the number. The atoms of the cells are ``places`` (K, s), of rows or of differences of
-    ``pairs`` (P, 2); a stream has ``merged`` cells.
-    """
+    # The method is "cells", "pairs", "halves", "palmrt", "t", or "nothing" if the rows do not
+    # determine the number. The atoms of the cells are `places` (K, s), of rows or of differences
+    # of `pairs` (P, 2); a stream has `merged` cells.
 
     method: str
     width: float = np.inf
@@ -65,39 +64,6 @@ class Way:
     merged: int = 0
     halves: Halves | None = None
     pairs: IntArray | None = None
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """Intervals and p-values of N numbers, one at a time.
-
-    The estimate is NaN if nothing identifies the number, the attained level 1 where the interval is
-    infinite. The rank behind the p-value is one of m; t intervals have none, and m = 0. ``cells``
-    identify the number; 0 for methods without cells.
-    """
-
-    estimate: Array
-    lower: Array
-    upper: Array
-    pvalue: Array
-    rank: IntArray
-    m: IntArray
-    level: Array
-    method: Array
-    cells: IntArray
-
-    @classmethod
-    def empty(cls, N: int) -> Outcome:
-        """Return an outcome to be filled."""
-        start = (np.nan, -np.inf, np.inf, 1.0, 1, 1, 1.0, NOTHING, 0)
-        kinds = (float, float, float, float, np.intp, np.intp, float, object, np.intp)
-        return cls(*(np.full(N, x, dtype=kind) for x, kind in zip(start, kinds, strict=True)))
-
-    @property
-    def finite(self) -> BoolArray:
-        """Whether both ends are finite, (N,)."""
-        return np.asarray(np.isfinite(self.lower) & np.isfinite(self.upper))
 
 
 @final
@@ -126,10 +92,8 @@ class Numbers:
         chosen_for: float,
         jointly: Callable[[float], bool],
     ) -> Answer:
-        """Return intervals and p-values of functionals (N, d), and what is said about them.
-
-        ``jointly`` says whether the joint region of a level is bounded.
-        """
+        """Return intervals and p-values of functionals (N, d), and what is said about them."""
+        # `jointly` says whether the joint region of a level is bounded.
         out = self.outcome(g, level, options, chosen_for=chosen_for)
         why = why_infinite(
             self.evidence,
@@ -145,17 +109,8 @@ class Numbers:
         )
         certain = np.isin(out.method, CERTIFIED) & out.finite
         facts = (Cause.CERTIFIED_ALONE(names=listed(names, certain)),) if certain.any() else ()
-        return Answer(
-            out.estimate,
-            out.lower,
-            out.upper,
-            out.level,
-            tuple(out.method),
-            Status.ONE_BY_ONE if out.finite.all() else Status.TOO_FEW_CELLS,
-            replace(why, facts=(*facts, *why.facts)),
-            out.pvalue,
-            np.where(out.m > 1, 1 / np.maximum(out.m, 1), 0.0),
-        )
+        status = Status.ONE_BY_ONE if out.finite.all() else Status.TOO_FEW_CELLS
+        return replace(out, status=status, why=replace(why, facts=(*facts, *why.facts)))
 
     def outcome(
         self,
@@ -165,12 +120,10 @@ class Numbers:
         tau: Array | None = None,
         *,
         chosen_for: float | None = None,
-    ) -> Outcome:
-        """Return the intervals of functionals (N, d), and the p-values of hypothetical values.
-
-        Cells and halves are those for the level ``chosen_for``, which is ``level`` by default.
-        """
-        tau, out = np.zeros(len(g)) if tau is None else tau, Outcome.empty(len(g))
+    ) -> Answer:
+        """Return the intervals of functionals (N, d), and the p-values of hypothetical values."""
+        # Cells and halves are those for the level `chosen_for`, which is `level` by default.
+        tau, out = np.zeros(len(g)) if tau is None else tau, Answer.of(len(g))
         groups: dict[object, list[int]] = {}
         ways = self.ways(g, level if chosen_for is None else chosen_for, options)
         for i, way in enumerate(ways):
@@ -178,9 +131,7 @@ class Numbers:
                 alike = way.method, id(way.places), way.merged, id(way.pairs), id(way.halves)
                 groups.setdefault(alike, []).append(i)
         for rows in groups.values():
-            found = self._answer(g[rows], ways[rows[0]], level, options, tau[rows])
-            for one in fields(out):
-                getattr(out, one.name)[rows] = getattr(found, one.name)
+            self._fill(out, rows, g[rows], ways[rows[0]], level, options, tau[rows])
         return out
 
     def highest_levels(self, g: Array, level: float, options: SingleOptions) -> Array:
@@ -391,45 +342,50 @@ class Numbers:
 
     # The answers
 
-    def _answer(
-        self, g: Array, way: Way, level: float, options: SingleOptions, tau: Array
-    ) -> Outcome:
-        """Return intervals and ranks of numbers that are answered in one way."""
-        at, out = self.coordinates(way), Outcome.empty(len(g))
+    def _fill(
+        self,
+        out: Answer,
+        rows: list[int],
+        g: Array,
+        way: Way,
+        level: float,
+        options: SingleOptions,
+        tau: Array,
+    ) -> None:
+        """Fill in the numbers that are answered in one way."""
+        at, sample = self.coordinates(way), None if way.merged else self.sample(way)
         U, size, _ = at.vectors(g)
         center = at.estimates(g)
         distance = (tau - center) / size
-        out.method[:], out.estimate[:] = way.method, center
-        if way.method in ("cells", "pairs") and (way.merged or way.places is not None):
+        out.method[rows], out.estimate[rows] = way.method, center
+        rank: IntArray | int = 0
+        m: IntArray | int = 0
+        attained: Array | float = level
+        if way.merged or way.places is not None:
             got = intervals(*self.in_cells(g, way, options), level, distance, at.blur)
-            out.estimate[:] += size * np.nan_to_num(got.estimate)
-            out.rank[:], out.m[:], out.cells[:] = got.m - got.count, got.m, got.cells
+            out.estimate[rows] = center + size * np.nan_to_num(got.estimate)
+            out.cells[rows], rank, m = got.cells, got.m - got.count, got.m
             lower, upper, pvalue = got.lower, got.upper, got.pvalue
-            attained = np.where(got.q > 0, got.level, 1.0)
+            attained = got.level
         elif way.method == "t":
             half, pvalue = t_intervals(at.rest, at.rows - at.rank, level, distance)
             lower, upper = np.full(len(g), -half), np.full(len(g), half)
-            out.rank[:], out.m[:], attained = 0, 0, level
-        elif way.method == "palmrt" or way.halves is not None:
-            sample = self.sample(way)
-            if way.halves is not None:
-                found, m = way.halves.spans(sample, U, robust=options.robust), way.halves.m
-                lower, upper, pvalue = certified(found, level, distance)
-            else:
-                ends, m = self._by_permutations(sample, U, level, distance)
-                lower, upper, pvalue = ends
-            out.rank[:], out.m[:] = np.rint(m - m * pvalue + 1), m
-            attained = certified_level(level, m)
+        elif sample is not None and way.halves is not None:
+            found, m = way.halves.spans(sample, U, robust=options.robust), way.halves.m
+            lower, upper, pvalue = certified(found, level, distance)
+        elif sample is not None and way.method == "palmrt":
+            lower, upper, pvalue, m = self._by_permutations(sample, U, level, distance)
         else:
-            return out
-        out.pvalue[:] = pvalue
-        out.lower[:], out.upper[:] = _ends(center, size, lower, upper)
-        out.level[:] = np.where(out.finite, attained, 1.0)
-        return out
+            return
+        if way.method in CERTIFIED:
+            rank, attained = np.rint(m - m * pvalue + 1), certified_level(level, int(m))
+        out.pvalue[rows], out.rank[rows], out.m[rows] = pvalue, rank, m
+        out.lower[rows], out.upper[rows] = _ends(center, size, lower, upper)
+        out.level[rows] = np.where(out.finite[rows], attained, 1.0)
 
     def _by_permutations(
         self, sample: Sample, U: Array, level: float, distance: Array
-    ) -> tuple[list[Array], int]:
+    ) -> tuple[Array, Array, Array, int]:
         """Return certified ends and p-values from permutations within blocks (11.4), and m."""
         blocks = self.evidence.swaps
         assert blocks is not None
@@ -437,7 +393,8 @@ class Numbers:
         moves = permutations(blocks[order])
         parts = [palmrt_spans(sample.Q[order], sample.e[order], u, moves) for u in U]
         ends = [certified(one, level, t) for one, t in zip(parts, distance, strict=True)]
-        return [np.concatenate(part) for part in zip(*ends, strict=True)], len(moves) + 1
+        lower, upper, pvalue = (np.concatenate(part) for part in zip(*ends, strict=True))
+        return lower, upper, pvalue, len(moves) + 1
 
 
 def _ends(center: Array, size: Array, lower: Array, upper: Array) -> tuple[Array, Array]:

@@ -17,10 +17,9 @@ JOINT, CELLS, AUTO = "joint", "cells", "auto"
 
 
 class Setting(Enum):
-    """What is asked: the words for it, the methods it allows, and whether these are not available.
+    """What is asked: its words, its own methods, and whether others are not available."""
 
-    Beside "auto" and "cells" in every setting. Design weights and means are always allowed.
-    """
+    # Beside "auto" and "cells" in every setting. Design weights and means are always allowed.
 
     STREAM = "a stream, which keeps sums over cells and not the rows", (), True
     FUNCTION = "norm_bound or model_error", (), False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from html import escape
 from textwrap import fill
 from typing import Any, TypeVar, final
@@ -11,7 +11,7 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from unassuming._frames import as_frame
-from unassuming._typing import Array, BoolArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming._words import joined, shown
 from unassuming.noise import BlockSymmetric, Noise, Symmetric
 from unassuming.ranking import (
@@ -206,27 +206,43 @@ def percent(level: float) -> str:
 @final
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Bounds and p-values of N numbers, before they are a summary, an interval or a band.
+    """Bounds and p-values of N numbers, before they are a summary, an interval or a band."""
 
-    ``level`` (N,) is the attained level, 1 where nothing finite is known; ``method`` (N,) is how
-    each bound was found; ``least`` (N,) are the smallest p-values that are possible.
-    """
+    # The estimate is NaN if nothing identifies the number, the attained level 1 where the interval
+    # is infinite. The rank behind a p-value is one of m, and m = 0 without ranks; `cells` identify
+    # the number, 0 for methods without cells.
 
     estimate: Array
     lower: Array
     upper: Array
+    pvalue: Array
+    rank: IntArray
+    m: IntArray
     level: Array
-    method: tuple[str, ...]
-    status: Status
+    method: Array
+    cells: IntArray
+    status: Status = Status.ONE_BY_ONE
     why: Explanation = field(default_factory=Explanation)
-    pvalue: Array | None = None
-    least: Array | None = None
     sets: tuple[IntervalUnion, ...] | None = None
     simultaneous: bool = False
 
+    @classmethod
+    def of(cls, N: int, **known: Any) -> Answer:
+        """Return what is known of N numbers; the rest is as if nothing were."""
+        start = (np.nan, -np.inf, np.inf, 1.0, 1, 1, 1.0, NOTHING, 0)
+        found = {}
+        for one, x in zip(fields(cls), start, strict=False):
+            kind = object if x is NOTHING else type(x)
+            found[one.name] = np.full(N, known.pop(one.name, x), dtype=kind)
+        return cls(**found, **known)
+
+    @property
+    def finite(self) -> BoolArray:
+        """Whether both ends are finite, (N,)."""
+        return np.asarray(np.isfinite(self.lower) & np.isfinite(self.upper))
+
     def summary(self, problem: Problem, g: Array, names: Sequence[str], level: float) -> Summary:
         """Return the summary of functionals (N, d) that were asked for at a level."""
-        assert self.pvalue is not None
         model, facts = g @ problem.estimate, self.why.facts
         with np.errstate(invalid="ignore"):
             apart = np.abs(model - self.estimate) > _VISIBLE * (self.upper - self.lower)
@@ -234,42 +250,37 @@ class Answer:
             facts = (Cause.OTHER_ESTIMATE(), *facts)
         return Summary(
             names=tuple(names),
-            estimate=self.estimate,
-            lower=self.lower,
-            upper=self.upper,
             pvalue=self.pvalue,
             model_estimate=model,
             level=self.level,
-            method=self.method,
+            method=tuple(self.method),
             requested_level=level,
-            simultaneous=self.simultaneous,
             model=shown(problem.estimator),
             assumption=assumption_of(problem.noise),
             explanation=replace(self.why, facts=facts),
-            smallest_pvalue=self.least,
-            sets=self.sets,
+            smallest_pvalue=np.where(self.m > 1, 1 / np.maximum(self.m, 1), 0.0),
+            **self._shared(),
         )
 
     def bounds(self, make: Callable[..., T], level: float, **assumed: Any) -> T:
         """Return an interval or a band; its level is the one that all finite bounds attain."""
         used = dict.fromkeys(one for one in self.method if one != NOTHING)
+        without = dict.fromkeys(("inner_lower", "inner_upper", "witnesses"))
         return make(
             level=float(min(self.level[self.level < 1], default=level)),
-            estimate=self.estimate,
-            lower=self.lower,
-            upper=self.upper,
-            inner_lower=None,
-            inner_upper=None,
-            witnesses=None,
             status=self.status,
             reason=self.why.text(),
             explanation=self.why,
-            simultaneous=self.simultaneous,
             method=" and ".join(used) or "cells",
             attained=self.level,
-            sets=self.sets,
+            **self._shared(),
+            **without,
             **assumed,
         )
+
+    def _shared(self) -> dict[str, Any]:
+        names = ("estimate", "lower", "upper", "sets", "simultaneous")
+        return {name: getattr(self, name) for name in names}
 
 
 def assumption_of(noise: Noise) -> str:

@@ -49,10 +49,9 @@ class Joint:
 @final
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """N functionals of the function: what they are called, and the model's estimates of them.
+    """N functionals of the function: what they are called, and the model's estimates of them."""
 
-    ``joint`` is None where the joint region cannot answer.
-    """
+    # `joint` is None where the joint region cannot answer.
 
     wanted: Wanted
     names: Sequence[str]
@@ -78,10 +77,8 @@ def values_one_by_one(
     make: Callable[..., T],
     chosen_for: float,
 ) -> T:
-    """Return the intervals of functionals of the function, each with its level by itself.
-
-    Where the joint region is predicted to be narrower its bounds are used: they hold for each.
-    """
+    """Return the intervals of functionals of the function, each with its level by itself."""
+    # Where the joint region is predicted to be narrower its bounds are used: they hold for each.
     wanted, assumption, N = asked.wanted, asked.assumption, len(asked.wanted)
     made = functions.chosen(wanted, chosen_for, options, assumption)
     got = functions.intervals(wanted, made, level, assumption)
@@ -105,14 +102,15 @@ def values_one_by_one(
         status = Status.EMPTY if empty.all() else Status.SOME_EMPTY
         said = too_small(assumption) if empty.all() else _some_empty(assumption, N)
         why = replace(why, facts=(said, *why.facts))
-    found = Answer(
-        np.where(used | np.isnan(got.estimate), asked.estimate, got.estimate),
-        lower,
-        upper,
-        attained,
-        tuple(np.where(used, "joint region", "cells").tolist()),
-        status,
-        why,
+    found = Answer.of(
+        N,
+        estimate=np.where(used | np.isnan(got.estimate), asked.estimate, got.estimate),
+        lower=lower,
+        upper=upper,
+        level=attained,
+        method=np.where(used, "joint region", "cells"),
+        status=status,
+        why=why,
     )
     return found.bounds(make, level, **assumption.stated)
 
@@ -126,11 +124,9 @@ def values_at_once(
     *,
     unless_wider: bool,
 ) -> T | None:
-    """Return a band from balanced cells.
-
-    With ``unless_wider`` return None where the joint region is expected to be narrower, or where
-    there are too few rows for the level.
-    """
+    """Return a band from balanced cells."""
+    # With `unless_wider` return None where the joint region is expected to be narrower, or where
+    # there are too few rows for the level.
     wanted, assumption, N = asked.wanted, asked.assumption, len(asked.wanted)
     found = functions.balanced(wanted, level, cells, assumption)
     if found is None:
@@ -143,17 +139,21 @@ def values_at_once(
     if unless_wider and functions.wider_at_once(wanted, choice, level, assumption):
         return None
     band = functions.band(wanted, kriging, float(choice.mu[0]), level, assumption)
-    refuted = bool((band.lower > band.upper).any())
-    lower, upper = band.lower - assumption.beyond, band.upper + assumption.beyond
+    limit, beyond = functions.assumed(assumption).limit(wanted.norm), assumption.beyond
+    lower = np.maximum(band.estimate - band.half_width, -limit)
+    upper = np.minimum(band.estimate + band.half_width, limit)
+    refuted = bool((lower > upper).any())
+    lower, upper = lower - beyond, upper + beyond
     facts = within_ball(functions, wanted, lower, upper, assumption)
-    answer = Answer(
-        band.estimate,
-        lower,
-        upper,
-        np.full(N, 1 - band.q / band.m),
-        ("balanced cells",) * N,
-        Status.EMPTY if refuted else Status.ALL_AT_ONCE,
-        Explanation((too_small(assumption),) if refuted else facts),
+    answer = Answer.of(
+        N,
+        estimate=band.estimate,
+        lower=lower,
+        upper=upper,
+        level=1 - band.q / band.m,
+        method="balanced cells",
+        status=Status.EMPTY if refuted else Status.ALL_AT_ONCE,
+        why=Explanation((too_small(assumption),) if refuted else facts),
         simultaneous=True,
     )
     return answer.bounds(make, level, **assumption.stated)
