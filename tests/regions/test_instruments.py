@@ -134,7 +134,7 @@ def test_the_division_sees_neither_the_outputs_nor_the_endogenous_column():
             found = Instruments(region.problem)
             D = found.objective.exogenous.matrix.shape[1]
             h = np.eye(D)[D - len(instruments) :]
-            cells.append(best_cells(found.evidence.signed, h, 0.95, None).places)
+            cells.append(best_cells(found.evidence.signed, h, 0.95, None, None).places)
     np.testing.assert_array_equal(cells[0], cells[2])
     np.testing.assert_array_equal(cells[1], cells[3])
 

@@ -6,7 +6,6 @@ where the best interval so far is wider than the ideal one, with all the informa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import final
@@ -79,8 +78,8 @@ def divide(
                 alike.setdefault(id(orders[i]), []).append(i)
         dealt = {order: deal(orders[some[0]], K) for order, some in alike.items()}
         for order, some in alike.items():
-            v = information(atoms, dealt[order], U[some])
-            _keep_best(best, some, [dealt[order]] * len(some), v, level)
+            widths = [half_width(v, level) for v in information(atoms, dealt[order], U[some])]
+            _keep_best(best, some, [dealt[order]] * len(some), widths, N)
         groups = list(alike.values())
         if number_of_leading(r) >= N:  # all atoms are exchanged, whatever their order
             groups = [[i for some in groups for i in some]]
@@ -110,8 +109,10 @@ def _improve(
         places = improved(leading, U[which], places)
         G = leading.products(places)
         v = [fits(one, np.zeros((K, r)), U[[i]])[0][0] for i, one in zip(which, G, strict=True)]
-        widths = _keep_best(best, which.tolist(), [leading.all(one) for one in places], v, level)
-        bad = np.flatnonzero(widths > ideal * _NEAR)
+        widths = [half_width(one, level) for one in v]
+        cells = [leading.all(one) for one in places]
+        _keep_best(best, which.tolist(), cells, widths, leading.N)
+        bad = np.flatnonzero(np.array(widths) > ideal * _NEAR)
         solves = len(bad) * K * s * s * r * r if k > 1 else 0
         if not bad.size or K * s > _PLACES or solves > _SOLVES:
             return
@@ -119,14 +120,12 @@ def _improve(
 
 
 def _keep_best(
-    best: list[Division], which: list[int], places: list[IntArray], v: Sequence[Array], level: float
-) -> Array:
-    """Keep the divisions of some numbers that are narrower, and return the half-widths of all."""
-    widths = [half_width(one, level) for one in v]
+    best: list[Division], which: list[int], places: list[IntArray], widths: list[float], N: int
+) -> None:
+    """Keep the divisions of some numbers that are narrower and have no empty cell."""
     for i, cells, width in zip(which, places, widths, strict=True):
-        if width < best[i].width:
+        if width < best[i].width and (cells.min(axis=1) < N).all():
             best[i] = Division(cells, width)
-    return np.array(widths)
 
 
 def information(atoms: Atoms, places: IntArray, U: Array) -> Array:

@@ -122,9 +122,9 @@ class Evidence:
                 "'exchangeable' or 'spherical', or define sign_units(n) or swap_blocks(n) in the "
                 "class if the assumption allows it."
             )
-        intercept = design.intercept and bool((design.one == 1).all())
-        options = {"intercept": intercept, "rotated": problem.rotated, "turn": turn}
-        return cls(n, design.matrix, y, w, signs, swaps, spherical, **options)
+        intercept, rotated = design.intercept and bool((design.one == 1).all()), problem.rotated
+        declared = signs, swaps, spherical
+        return cls(n, design.matrix, y, w, *declared, intercept, rotated=rotated, turn=turn)
 
     @property
     def flips(self) -> bool:
@@ -152,8 +152,15 @@ class Evidence:
     @cached_property
     def signed(self) -> Sample:
         """The rows with their weights, and the units in which signs change."""
+        return self._with(self.y)
+
+    def like(self, targets: Array) -> Sample:
+        """Return these rows with other targets (n,), in the basis of the data."""
+        return self._with(self.turn(targets))
+
+    def _with(self, y: Array) -> Sample:
         units = self.signs if self.in_blocks else None
-        return Sample.of(self.Phi, self.y, self.weight, intercept=self.intercept, units=units)
+        return Sample.of(self.Phi, y, self.weight, intercept=self.intercept, units=units)
 
     @cached_property
     def plain(self) -> Sample:

@@ -150,40 +150,42 @@ def _candidates(
     numbers: Numbers, g: Array, level: float, options: SingleOptions
 ) -> Iterator[tuple[float, CellSums, Coordinates]]:
     """Yield predicted widths, sums and coordinates of cells that may serve several functionals."""
-    evidence, given = numbers.evidence, options.cells
+    evidence, labels = numbers.evidence, options.labels
     if (kept := evidence.kept) is not None:
-        numbers_tried = _STREAMED if given is None else (int(given),)
+        tried = _STREAMED if options.number is None else (options.number,)
         seen = not evidence.whole.factor.unseen(g).any()
-        for K in [K for K in numbers_tried if seen and kept.number >= K]:
+        for K in [K for K in tried if seen and kept.number >= K]:
             sums = kept.sums.merged(K)
             yield predicted(sums.G, _unit(g, kept.at), level), sums, kept.at
         return
-    samples: list[tuple[Sample, int | IntArray | None]] = []
+    samples: list[tuple[Sample, IntArray | None]] = []
     if evidence.flips and options.method in ("auto", "cells"):
-        samples.append((evidence.signed, given))
+        samples.append((evidence.signed, labels))
     if evidence.swaps is not None and options.method in ("auto", "pairs"):
-        labels = given if isinstance(given, np.ndarray) else None
         for c in g:
             pairs = evidence.pairs(c, labels)
-            own = given if labels is None else labels[pairs[:, 0]]
-            samples.append((evidence.paired(pairs), own))
+            samples.append(
+                (evidence.paired(pairs), labels if labels is None else labels[pairs[:, 0]])
+            )
     for sample, own in samples:
-        made = best_cells(sample, g, level, own)
+        made = best_cells(sample, g, level, options.number, own)
         if made.places is not None:
             yield made.width, sample.atoms.sums(made.places), sample.at
 
 
-def best_cells(sample: Sample, g: Array, level: float, cells: int | IntArray | None) -> Division:
+def best_cells(
+    sample: Sample, g: Array, level: float, number: int | None, labels: IntArray | None
+) -> Division:
     """Return the cells of rows for functionals (N, d), or those that labels of the rows give."""
     if sample.at.factor.unseen(g).any():
         return Division()
-    labels = cells if isinstance(cells, np.ndarray) else None
-    if cells is not None:  # a level that so many cells attain
-        number = cells if labels is None else int(labels.max()) + 1
+    if labels is not None:
+        number = int(labels.max()) + 1
+    if number is not None:  # a level that so many cells attain
         level = min(level, 1 - 1 / number_of_words(number))
     C = _unit(g, sample.at)
     if labels is None:
-        return division(sample.atoms, C, level, cells)
+        return division(sample.atoms, C, level, number)
     places = sample.places(labels)
     return Division(places, predicted(sample.atoms.products(places), C, level))
 

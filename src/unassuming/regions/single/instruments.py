@@ -178,20 +178,16 @@ class Instruments:
         # The columns are y and those that depend on the noise, which the choice does not see.
         key = h.tobytes(), level, options.cells_key
         if key not in self._found:
-            evidence, own = self.evidence, options.cells
+            evidence, labels = self.evidence, options.labels
             columns = self.objective.design.matrix[:, self.objective.endogenous].T
             if evidence.flips:
-                units, intercept = evidence.signed.units, evidence.intercept
-                samples = [evidence.signed]
-                for x in map(evidence.turn, columns):
-                    options_of = {"intercept": intercept, "units": units}
-                    samples.append(Sample.of(evidence.Phi, x, evidence.weight, **options_of))
+                samples = [evidence.signed, *map(evidence.like, columns)]
             else:
-                labels = own if isinstance(own, np.ndarray) else None
                 pairs = evidence.pairs(h[0], labels)
-                own = own if labels is None else labels[pairs[:, 0]]
+                labels = None if labels is None else labels[pairs[:, 0]]
                 samples = [evidence.paired(pairs, x) for x in (None, *columns)]
-            self._found[key] = _in_cells(samples, h, level, own)
+            made = best_cells(samples[0], h, level, options.number, labels)
+            self._found[key] = _in_cells(samples, h, made.places)
         return self._found[key]
 
     def _status(
@@ -220,16 +216,13 @@ class Instruments:
         return Status.TOO_FEW_CELLS, Explanation((fact,), (*lower, FEWER_FEATURES))
 
 
-def _in_cells(
-    samples: list[Sample], h: Array, level: float, cells: int | IntArray | None
-) -> Several:
+def _in_cells(samples: list[Sample], h: Array, places: IntArray | None) -> Several:
     """Return what the cells of equal rows with different columns say about functionals (k, D)."""
-    first = samples[0]
-    made = best_cells(first, h, level, cells)
-    if made.places is None:
-        return Several(np.zeros((0, len(h), len(h))), np.zeros((0, len(h), len(samples))))
-    G = first.atoms.products(made.places)
-    sums = [sample.atoms.sums(made.places).h + G @ sample.at.fit_of_y for sample in samples]
+    first, k = samples[0], len(h)
+    if places is None:
+        return Several(np.zeros((0, k, k)), np.zeros((0, k, len(samples))))
+    G = first.atoms.products(places)
+    sums = [sample.atoms.sums(places).h + G @ sample.at.fit_of_y for sample in samples]
     return Several.of(G, np.stack(sums, axis=-1), h @ first.at.factor.back)
 
 

@@ -275,11 +275,12 @@ class Numbers:
         self, sample: Sample, U: Array, level: float, options: SingleOptions
     ) -> list[Division]:
         """Return the cells of each number, given or chosen."""
-        given, atoms = options.cells, sample.atoms
-        if given is None:
+        given, atoms = options.number, sample.atoms
+        if options.cells is None:
             return divide(atoms, U, level)
-        if isinstance(given, np.ndarray):
-            cells = [Division(sample.places(given))] * len(U)
+        if given is None:
+            assert options.labels is not None
+            cells = [Division(sample.places(options.labels))] * len(U)
         elif given > len(atoms):
             raise ValueError(
                 f"there are more cells than blocks or pairs of rows: expected at most {len(atoms)} "
@@ -296,8 +297,7 @@ class Numbers:
 
     def _of_pairs(self, c: Array, level: float, options: SingleOptions) -> Way:
         """Choose cells or halves of pairs for one functional, or permutations of the rows."""
-        evidence, given = self.evidence, options.cells
-        labels = given if isinstance(given, np.ndarray) else None
+        evidence, given, labels = self.evidence, options.cells, options.labels
         if not evidence.centred.at.vectors(c[None])[2][0]:
             return Way(NOTHING)
         pairs = evidence.pairs(c, labels)
@@ -327,10 +327,9 @@ class Numbers:
         kept = self.evidence.kept
         assert kept is not None
         U, size, seen = kept.at.vectors(g)
-        numbers = [options.cells]
-        if options.cells is None:
-            most = min(kept.number, CODED)
-            numbers = sorted({K for K in NUMBERS if most >= K} | {most}, reverse=True)
+        most = min(kept.number, CODED)
+        numbers = sorted({K for K in NUMBERS if most >= K} | {most}, reverse=True)
+        numbers = numbers if options.number is None else [options.number]
         ways = [Way("cells" if one else NOTHING, merged=numbers[0]) for one in seen]
         for K in numbers:
             sums = kept.sums.merged(K)

@@ -230,7 +230,7 @@ class Answer:
     def of(cls, N: int, **known: Any) -> Answer:
         """Return what is known of N numbers; the rest is as if nothing were."""
         start = (np.nan, -np.inf, np.inf, 1.0, 1, 1, 1.0, NOTHING, 0)
-        found = {}
+        found: dict[str, Any] = {}
         for one, x in zip(fields(cls), start, strict=False):
             kind = object if x is NOTHING else type(x)
             found[one.name] = np.full(N, known.pop(one.name, x), dtype=kind)
