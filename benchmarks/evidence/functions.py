@@ -15,7 +15,7 @@ from scipy.stats import binom
 from sklearn.kernel_ridge import KernelRidge
 
 import unassuming as ua
-from unassuming.cells.balanced import balanced_band, balanced_places, narrowest
+from unassuming.cells.balanced import balanced_band, balanced_places, narrowest, sigma
 from unassuming.cells.codes import largest_q, number_of_words, words
 from unassuming.cells.estimates import Atoms, fits
 from unassuming.cells.functions.errors import Errors
@@ -124,7 +124,7 @@ def bands():
             noise = np.concatenate([noise, np.zeros((RUNS, 1))], axis=1)
             hits, half = 0, []
             for e in noise:
-                band = balanced_band(U @ np.einsum("brs,bs->rb", maps, e[places]), v, LEVEL)
+                band = balanced_band(U @ np.einsum("brs,bs->rb", maps, e[places]), sigma(v), LEVEL)
                 hits += bool((np.abs(band.estimate) <= band.half_width).all())
                 half.append(np.median(band.half_width))
             said = verdict(hits, 1 - band.q / band.m, at_least=False)

@@ -19,7 +19,7 @@ from unassuming.cells.estimates import Atoms, fits, places_of
 def rank_of_truth(error, v, truth):
     """The rank of T_0 among the K statistics, from the formula."""
     K = error.shape[1]
-    band = balanced_band(truth[:, None] + error, v, 0.5, truth)
+    band = balanced_band(truth[:, None] + error, sigma(v), 0.5, truth)
     first = np.abs(error.mean(axis=1) / sigma(v)).max()
     rank = 1 + np.count_nonzero(band.statistics < first)
     assert round(K * band.pvalue.min()) == K + 1 - rank
@@ -52,7 +52,7 @@ def test_the_band_holds_exactly_if_the_rank_is_small(K, level, q):
     error, v, truth = numbers(K)
     inside = 0
     for s in hadamard(K):
-        band = balanced_band(truth[:, None] + s * error, v, level)
+        band = balanced_band(truth[:, None] + s * error, sigma(v), level)
         assert (band.q, band.m) == (q, K)
         inside += bool((np.abs(band.estimate - truth) <= band.half_width).all())
     assert inside == K - q
@@ -70,7 +70,7 @@ def test_coverage_is_that_of_the_level_and_not_more():
     v = fits(G, np.zeros((K, 3)), Q[::20])[0]
     noise = rng.standard_t(3, size=(runs, n)) * (1 + x)
     theta = np.einsum("brs,tbs->trb", maps, noise[:, places])
-    bands = (balanced_band(Q[::20] @ one, v, 0.9) for one in theta)
+    bands = (balanced_band(Q[::20] @ one, sigma(v), 0.9) for one in theta)
     inside = sum(bool((np.abs(band.estimate) <= band.half_width).all()) for band in bands)
     assert within_binomial_band(inside, runs, 15 / 16)
 
@@ -78,11 +78,11 @@ def test_coverage_is_that_of_the_level_and_not_more():
 def test_numbers_that_some_cell_does_not_identify_have_no_bounds():
     beta, v = np.arange(8.0).reshape(2, 4), np.ones((2, 4))
     v[1, 2] = 0
-    band = balanced_band(beta, v, 0.75)
+    band = balanced_band(beta, sigma(v), 0.75)
     assert np.isfinite(band.half_width).tolist() == [True, False]
-    alone = balanced_band(beta[:1], v[:1], 0.75)
+    alone = balanced_band(beta[:1], sigma(v[:1]), 0.75)
     assert band.half_width[0] == alone.half_width[0]
-    assert np.isinf(balanced_band(beta, v, 0.9).half_width).all()
+    assert np.isinf(balanced_band(beta, sigma(v), 0.9).half_width).all()
     assert band.pvalue[1] == 1
 
 
@@ -136,7 +136,7 @@ def test_the_number_of_cells_and_the_predicted_width():
     for _ in range(60):
         sums = Atoms.of(Q, rng.normal(size=n)).sums(atoms)
         v, beta = fits(sums.G, sums.h, U)
-        widths.append(balanced_band(beta, v, 0.9).half_width)
+        widths.append(balanced_band(beta, sigma(v), 0.9).half_width)
     np.testing.assert_allclose(np.mean(widths, axis=0), predicted, rtol=0.1)
     assert narrowest(information(Q[:60], U), [16], U, 0.9) is None
     assert narrowest(information(Q, U), [], U, 0.9) is None

@@ -1,16 +1,19 @@
 """The division: a function of the design that keeps as much information as it can."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import LinearRegression
 
+import unassuming as ua
 from unassuming._numerics import factor
 from unassuming.cells.choose import divide, half_width, information, numbers_of_cells, width_factor
 from unassuming.cells.codes import words
 from unassuming.cells.division import Leading, balance, deal, exchange, swap
-from unassuming.cells.estimates import Atoms
+from unassuming.cells.estimates import Atoms, order_of
 from unassuming.cells.theorem import intervals
-from unassuming.noise import order_of
 
 
 def designed(n=60, d=5, seed=0, kind="normal"):
@@ -33,10 +36,10 @@ def members(places, N):
 
 
 def test_ties_in_the_order_are_broken_by_a_permutation_that_the_key_fixes():
-    values = np.repeat([1.0, 3.0, 2.0], 40)
+    values = np.repeat([1.0, 3.0, 2.0], 40)[:, None]
     order = order_of(values)
     assert sorted(order.tolist()) == list(range(120))
-    assert values[order].tolist() == sorted(values.tolist(), reverse=True)
+    assert values[order, 0].tolist() == sorted(values[:, 0].tolist(), reverse=True)
     inside = order[:40] - 40
     assert abs(np.corrcoef(inside, np.arange(40))[0, 1]) < 0.5
     assert order.tolist() == order_of(values * (1 + 1e-13)).tolist()
@@ -73,8 +76,8 @@ def test_exchanges_raise_the_exact_information(units):
     Phi = designed(40, 4, kind="log-normal")
     blocks = np.arange(40) // 2 if units else None
     atoms, U = atoms_of(Phi, blocks)
-    leading = Leading(atoms, deal(order_of(atoms.leverage), 4))
-    before = np.repeat(leading.places[None], len(U), axis=0)
+    leading = Leading(atoms, [deal(atoms.order(), 4)])
+    before = np.repeat(leading.places, len(U), axis=0)
     after = exchange(leading, U, before)
     for u, old, new in zip(U, before, after, strict=True):
         totals = [
@@ -91,15 +94,14 @@ def test_exchanges_raise_the_exact_information(units):
 def test_every_row_is_in_one_cell_and_large_tables_exchange_leading_rows_only():
     Phi = designed(3000, 3)
     atoms, U = atoms_of(Phi)
-    order = order_of(atoms.leverage)
-    dealt = deal(order, 32)
-    leading = Leading(atoms, dealt)
+    dealt = deal(atoms.order(), 32)
+    leading = Leading(atoms, [dealt])
     assert leading.places.size < 1100
-    for places in swap(leading, U):
+    for places in swap(leading, U, np.repeat(leading.places, len(U), axis=0)):
         whole = leading.all(places)
         assert sorted(whole[whole < 3000].tolist()) == list(range(3000))
-        moved = {frozenset(r) for r in dealt[:, leading.places.shape[1] :].tolist()}
-        assert {frozenset(r) for r in whole[:, leading.places.shape[1] :].tolist()} == moved
+        moved = {frozenset(r) for r in dealt[:, leading.places.shape[2] :].tolist()}
+        assert {frozenset(r) for r in whole[:, leading.places.shape[2] :].tolist()} == moved
 
 
 TABLES = {
@@ -159,6 +161,64 @@ def test_the_order_of_rows_changes_nothing_without_equal_inputs():
             if a.places is not None:
                 back = {frozenset(order[list(cell)].tolist()) for cell in members(b.places, n)}
                 assert members(a.places, n) == back
+
+
+GRIDS = {
+    "a trend": np.arange(100.0)[:, None],
+    "a trend and its square": np.arange(-20.0, 41.0)[:, None] ** [1, 2],
+    "two levels of five factors": np.array(list(product((-1.0, 1.0), repeat=5))),
+    "three levels of four factors": np.array(list(product((-1.0, 0.0, 1.0), repeat=4))),
+    "a square grid": np.array(list(product(np.arange(9.0), repeat=2))),
+}
+
+
+@pytest.mark.parametrize("noise", ["symmetric", "exchangeable"])
+@pytest.mark.parametrize("grid", GRIDS)
+def test_shuffled_rows_of_a_regular_design_give_the_same_numbers(grid, noise):
+    """Leverages tie there although no two inputs are equal."""
+    X, rng = GRIDS[grid], np.random.default_rng(0)
+    y = X[:, 0] / np.ptp(X[:, 0]) + rng.standard_t(3, size=len(X))
+    ends = []
+    for order in (np.arange(len(X)), rng.permutation(len(X)), rng.permutation(len(X))):
+        region = ua.confidence_region(LinearRegression(), X[order], y[order], noise=noise)
+        found = region.summary(functionals=region.names[1:])
+        ends.append([found.estimate, found.lower, found.upper, found.pvalue])
+    np.testing.assert_allclose(ends[1:], [ends[0]] * 2, rtol=1e-9, atol=1e-9)
+
+
+def test_shuffled_rows_of_a_regular_design_give_the_same_halves():
+    X = GRIDS["three levels of four factors"][::3]
+    y, order = np.random.default_rng(1).normal(size=27), np.random.default_rng(2).permutation(27)
+    one, other = (
+        ua.confidence_region(LinearRegression(), X[o], y[o]).summary(0.9, method="halves")
+        for o in (np.arange(27), order)
+    )
+    assert np.isfinite(one.upper).any()
+    np.testing.assert_allclose(other.lower, one.lower, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(other.upper, one.upper, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("K", [4, 7, 12])
+def test_no_cell_of_clusters_is_empty(K):
+    """There are nearly as many cells as clusters, of which some are large."""
+    rng = np.random.default_rng(K)
+    for seed in range(10):
+        sizes = np.random.default_rng(seed).integers(1, 30, size=K + 1 + seed % 3)
+        units = np.repeat(np.arange(len(sizes)), sizes)
+        Phi = np.column_stack([np.ones(len(units)), rng.normal(size=len(units))])
+        atoms, U = atoms_of(Phi, units)
+        for one in divide(atoms, U, 0.5, K):
+            assert ((one.places < len(atoms)).sum(axis=1) > 0).all()
+
+
+@pytest.mark.parametrize("huge", [1e3, 1e5, 1e6])
+def test_one_huge_cell_of_a_column_does_not_make_intervals_infinite(huge):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 3))
+    X[7, 1] = huge
+    region = ua.confidence_region(LinearRegression(), X, X[:, 0] + rng.normal(size=60))
+    found, joint = region.summary(), region.interval(simultaneous=True, method="joint")
+    assert np.isfinite([joint.lower, joint.upper, found.lower, found.upper]).all()
 
 
 @pytest.mark.parametrize(("level", "K"), [(0.9, 6), (0.95, 8), (0.95, 16), (0.99, 10), (0.95, 32)])

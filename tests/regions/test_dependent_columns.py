@@ -57,7 +57,10 @@ def tables(rng):
     yield "two pairs", [a, b, c], [2 * a, 0.1 * b], {0, 1, 3, 4}
 
 
-@pytest.mark.parametrize("seed", range(4))
+SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 40))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_shared_coefficients_are_infinite_and_named_and_the_others_stay(seed):
     rng = np.random.default_rng(seed)
     for kind, columns, extra, shared in tables(rng):

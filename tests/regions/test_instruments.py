@@ -150,9 +150,15 @@ def test_what_no_cell_removes_is_refused_with_the_reason():
 @pytest.mark.parametrize(
     ("action", "message"),
     [
-        (lambda r: r.summary(method="halves"), "not known for instruments"),
-        (lambda r: r.summary(cell_weights="residuals"), "depend on residuals"),
-        (lambda r: r.summary(cell_estimate="median"), "depend on residuals"),
+        (lambda r: r.summary(method="halves"), "method does not go with instruments"),
+        (
+            lambda r: r.summary(cell_weights="residuals"),
+            "does not go with instruments, whose residuals",
+        ),
+        (
+            lambda r: r.summary(cell_estimate="median"),
+            "does not go with instruments, whose residuals",
+        ),
         (lambda r: r.interval(method="cells", simultaneous=True), "x may depend on it"),
         (lambda r: r.interval("x", simultaneous=False, norm_bound=2.0), "needs inputs that do not"),
         (

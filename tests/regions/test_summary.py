@@ -512,8 +512,11 @@ def test_models_without_an_answer_say_why():
         ({"level": 1.5}, "level must be a number strictly between 0 and 1"),
         ({"level": 95}, "Pass 0.95 if 95 percent was meant"),
         ({"simultaneous": "no"}, "simultaneous is not a boolean"),
-        ({"simultaneous": True, "method": "halves"}, "expected 'joint', 'cells' or 'auto'"),
-        ({"simultaneous": True, "cell_weights": "residuals"}, "apply to one number at a time"),
+        ({"simultaneous": True, "method": "halves"}, "expected 'auto' or 'cells' or 'joint'"),
+        (
+            {"simultaneous": True, "cell_weights": "residuals"},
+            "cell_weights does not go with simultaneous",
+        ),
         ({"simultaneous": True, "method": "cells", "cells": 12}, "expected a power of two"),
     ],
 )

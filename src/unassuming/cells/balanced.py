@@ -17,11 +17,10 @@ from typing import final
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.codes import IDENTIFIED, hadamard_words, largest_q
+from unassuming._typing import Array, IntArray
+from unassuming.cells.codes import hadamard_words, largest_q
 from unassuming.cells.division import Leading, balance, deal
 from unassuming.cells.estimates import Atoms
-from unassuming.noise import order_of
 
 NUMBERS = (2, 4, 8, 16, 32, 64, 128, 256)
 _DRAWS, _KEY, _BATCH = 2**14, 118, 2**25
@@ -30,12 +29,10 @@ _DRAWS, _KEY, _BATCH = 2**14, 118, 2**25
 @final
 @dataclass(frozen=True, eq=False)
 class BalancedBand:
-    """A band of N numbers that holds at all of them at once, with probability 1 - q/m, m = K.
+    """A band of N numbers that holds at all of them at once, with probability 1 - q/m, m = K."""
 
-    ``estimate`` (N,) is the mean over the cells; ``half_width`` (N,) is infinite where some cell
-    does not identify the number, and where q = 0; ``statistics`` (K - 1,) are the T_s.
-    ``pvalue`` (N,) are those of the values 0, adjusted for all numbers.
-    """
+    # `estimate` (N,) is the mean over the cells; `half_width` (N,) is infinite where some cell does
+    # not identify the number; `statistics` (K - 1,) are the T_s; `pvalue` (N,) are adjusted.
 
     estimate: Array
     half_width: Array
@@ -45,54 +42,46 @@ class BalancedBand:
     m: int
 
 
-def identified(v: Array) -> BoolArray:
-    """Return which of N numbers all cells identify, from the information v (N, K)."""
-    return np.asarray((v > IDENTIFIED * v.sum(axis=1, keepdims=True)).all(axis=1))
-
-
 def sigma(v: Array) -> Array:
-    """Return σ(z) (N,) for noise of size one, from the information v (N, K)."""
-    return np.asarray(np.sqrt((1 / v).sum(axis=1)) / v.shape[1])
+    """Return σ(z) (N,) for noise of size one, from v (N, K); infinite if a cell says nothing."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.sqrt((1 / v).sum(axis=1)) / v.shape[1])
 
 
-def balanced_band(beta: Array, v: Array, level: float, tau: Array | float = 0.0) -> BalancedBand:
-    """Return the band of N numbers from estimates and information (N, K) of K = 2^k cells.
-
-    The attained level is the smallest 1 - q/K that is not below ``level``; p-values are those of
-    the values ``tau``.
-
-    Examples
-    --------
-    >>> beta = np.array([[1.0, 2.0, 4.0, 3.0], [0.0, 1.0, 1.0, 2.0]])
-    >>> band = balanced_band(beta, np.ones((2, 4)), level=0.75)
-    >>> band.estimate, band.half_width.round(6), (band.q, band.m)
-    (array([2.5, 1. ]), array([1., 1.]), (1, 4))
-    """
-    (N, K), known = beta.shape, identified(v)
+def balanced_band(
+    beta: Array,
+    scale: Array,
+    level: float,
+    tau: Array | float = 0.0,
+    bias: Array | float = 0.0,
+) -> BalancedBand:
+    """Return the band of N numbers from estimates (N, K) of K = 2^k cells, in units σ(z) (N,)."""
+    # σ(z) is infinite where some cell does not identify the number. The attained level is the
+    # smallest 1 - q/K that is not below `level`; p-values are those of the values `tau`. `bias`
+    # (N, K) bounds the bias of the mean with each word of signs, the identity first (11.5).
+    (N, K), rows = beta.shape, np.flatnonzero(np.isfinite(scale))
     q, T = largest_q(level, K), np.zeros(K - 1)
+    bias = np.broadcast_to(bias, (N, K))
     estimate, half, pvalue = np.full(N, np.nan), np.full(N, np.inf), np.ones(N)
-    rows = np.flatnonzero(known)
-    for part in slices(len(rows), rows_that_fit(_BATCH, K)):
-        b = beta[rows[part]]
-        spread = b - b.mean(axis=1, keepdims=True)  # the signs are balanced: nothing changes
-        sums = spread @ hadamard_words(K)[1:].T / K
-        T = np.maximum(T, np.abs(sums / sigma(v[rows[part]])[:, None]).max(axis=0))
-    T = T * (1 + 1e-9)  # equal statistics tie
     estimate[rows] = beta[rows].mean(axis=1)
-    distance = np.abs(estimate - tau)[rows] / sigma(v[rows])
+    for part in slices(len(rows), rows_that_fit(_BATCH, K)):
+        some = rows[part]
+        spread = beta[some] - estimate[some, None]  # the signs are balanced: nothing changes
+        moved = np.abs(spread @ hadamard_words(K)[1:].T / K) + bias[some, 1:]
+        T = np.maximum(T, (moved / scale[some, None]).max(axis=0))
+    T = T * (1 + 1e-9)  # equal statistics tie
+    distance = (np.abs(estimate - tau) - bias[:, 0])[rows] / scale[rows]
     pvalue[rows] = (1 + (distance[:, None] <= T).sum(axis=1)) / K
     if q:
-        half[rows] = np.sort(T)[K - 1 - q] * sigma(v[rows])
+        half[rows] = np.sort(T)[K - 1 - q] * scale[rows] + bias[rows, 0]
     return BalancedBand(estimate, half, T, pvalue, q, K)
 
 
 def balanced_places(atoms: Atoms, K: int, U: Array | None = None) -> IntArray:
-    """Return the atoms (K, s) of cells with equal second moments; N stands for nobody.
-
-    The products L_jᵀL_j of every cell come near to I/K: all of them, or those with the orthonormal
-    rows of U (k, r), if only these numbers matter.
-    """
-    leading = Leading(atoms, deal(order_of(atoms.leverage), K))
+    """Return the atoms (K, s) of cells with equal second moments; N stands for nobody."""
+    # The products L_jᵀL_j of every cell come near to I/K: all of them, or those with the
+    # orthonormal rows of U (k, r), if only these numbers matter.
+    leading = Leading(atoms, [deal(atoms.order(), K)])
     r = atoms.L.shape[2]
     a, b = np.triu_indices(r)
     twice = np.where(a == b, 1.0, np.sqrt(2.0))  # each product off the diagonal counts twice
@@ -105,20 +94,11 @@ def balanced_places(atoms: Atoms, K: int, U: Array | None = None) -> IntArray:
 
     f = moments(leading.L.swapaxes(1, 2) @ leading.L)
     S = moments(leading.rest) - moments(np.eye(r)) / K  # also where cells differ by an atom
-    return leading.all(balance(leading.places[None], f[None], S[None])[0])
+    return leading.all(balance(leading.places, f[None], S[None])[0])
 
 
 def balanced_labels(Q: Array, K: int, units: IntArray | None = None) -> IntArray:
-    """Return the cell of each row (n,), from second moments of orthonormal columns Q (n, r).
-
-    Examples
-    --------
-    >>> Q = np.linalg.qr(np.random.default_rng(0).normal(size=(64, 2)))[0]
-    >>> labels = balanced_labels(Q, 4)
-    >>> G = np.array([Q[labels == b].T @ Q[labels == b] for b in range(4)])
-    >>> np.bincount(labels).tolist(), bool(np.abs(G - np.eye(2) / 4).max() < 0.02)
-    ([16, 16, 16, 16], True)
-    """
+    """Return the cell of each row (n,), from second moments of orthonormal columns Q (n, r)."""
     atoms = Atoms.of(Q, np.zeros(len(Q)), units)
     labels = np.empty(len(atoms) + 1, dtype=np.intp)
     labels[balanced_places(atoms, K)] = np.arange(K)[:, None]
@@ -126,10 +106,8 @@ def balanced_labels(Q: Array, K: int, units: IntArray | None = None) -> IntArray
 
 
 def width_factors(U: Array, numbers: list[int], level: float) -> Array:
-    """Return the expected q-th largest T_s of the numbers U (N, r), for each number of equal cells.
-
-    The T_s are then independent, and each is distributed as max_z |u_zᵀg| with g standard normal.
-    """
+    """Return the expected q-th largest T_s of numbers U (N, r), for each number of equal cells."""
+    # The T_s are then independent, and each is distributed as max_z |u_zᵀg| with g standard normal.
     g = np.random.default_rng(_KEY).standard_normal((U.shape[1], _DRAWS))
     T = np.zeros(_DRAWS)
     for part in slices(len(U), rows_that_fit(_BATCH, _DRAWS)):
@@ -144,18 +122,15 @@ def width_factors(U: Array, numbers: list[int], level: float) -> Array:
 def narrowest(
     information: Callable[[int], Array], numbers: list[int], U: Array, level: float
 ) -> tuple[int, Array] | None:
-    """Return the number of cells with the narrowest band expected, and its half-widths (N,).
-
-    ``information`` gives v (N, K) of the unit vectors U (N, r) for a number of cells, and noise has
-    the size one. None if no number of cells allows the level and identifies all the numbers.
-    """
+    """Return the number of cells with the narrowest band expected, and its half-widths (N,)."""
+    # `information` gives v (N, K) of the unit vectors U (N, r) for a number of cells, and noise
+    # has the size one. None if no number of cells allows the level and identifies all the numbers.
     best = None
     factors = width_factors(U, numbers, level)
     for K, factor in zip(numbers, factors, strict=True):
-        v = information(K)
-        if not np.isfinite(factor) or not identified(v).all():
+        half = factor * sigma(information(K))
+        if not np.isfinite(half).all():
             continue
-        half = factor * sigma(v)
         if best is None or np.log(half).mean() < np.log(best[1]).mean():
             best = K, half
     return best

@@ -15,10 +15,8 @@ from scipy.special import gammaln, stdtrit
 
 from unassuming._typing import Array, IntArray
 from unassuming.cells.codes import in_use, largest_q, number_of_words
-from unassuming.cells.division import Leading, deal, exchange, swap
+from unassuming.cells.division import Leading, deal, exchange, number_of_leading, swap
 from unassuming.cells.estimates import Atoms, fits
-from unassuming.cells.tournament import Halves, fewest_words, gaussian_extreme, halves
-from unassuming.noise import order_of
 
 NUMBERS = (32, 16, 10, 8)
 _IDEAL, _NEAR = 1.003, 1.02
@@ -28,15 +26,8 @@ _SOLVES = 10**7
 
 @lru_cache(maxsize=4096)
 def width_factor(K: int, level: float, effective: float | None = None) -> float:
-    """Return the predicted half-width times the root of the information, for normal noise.
-
-    ``effective`` is (Σv)²/Σv², the number of equal cells with the same sum of squares.
-
-    Examples
-    --------
-    >>> [round(width_factor(K, 0.95), 2) for K in (6, 8, 16, 32)]
-    [3.13, 2.37, 2.1, 2.02]
-    """
+    """Return the predicted half-width times the root of the information, for normal noise."""
+    # `effective` is (Σv)²/Σv², the number of equal cells with the same sum of squares.
     m = number_of_words(K)
     q = largest_q(level, m)
     k = K if effective is None else effective * (1 + 0.3 * (1 - effective / K))
@@ -48,13 +39,7 @@ def width_factor(K: int, level: float, effective: float | None = None) -> float:
 
 
 def half_width(v: Array, level: float) -> float:
-    """Return the predicted half-width from the information v (K,) of cells, for noise of size 1.
-
-    Examples
-    --------
-    >>> round(half_width(np.full(16, 1 / 16), 0.95), 2), half_width(np.ones(4), 0.95)
-    (2.1, inf)
-    """
+    """Return the predicted half-width from the information v (K,) of cells, for noise of size 1."""
     v = v[in_use(v)]
     if len(v) < 2:
         return np.inf
@@ -63,13 +48,7 @@ def half_width(v: Array, level: float) -> float:
 
 
 def numbers_of_cells(N: int, rows: int, rank: int) -> list[int]:
-    """Return which numbers of cells N atoms with so many rows are tried with, the largest first.
-
-    Examples
-    --------
-    >>> numbers_of_cells(200, 200, 5), numbers_of_cells(14, 300, 5)
-    ([32, 16, 10, 8], [14, 10, 8])
-    """
+    """Return which numbers of cells N atoms with so many rows are tried with, largest first."""
     few = {N} if N <= 16 else set()
     return sorted({K for K in few | set(NUMBERS) if K <= N and K * rank <= rows}, reverse=True)
 
@@ -79,112 +58,77 @@ def numbers_of_cells(N: int, rows: int, rank: int) -> list[int]:
 class Division:
     """The cells of one number: atoms (K, s), N for nobody, and the predicted half-width."""
 
-    places: IntArray | None
-    width: float
-
-
-NOTHING = Division(None, np.inf)
+    places: IntArray | None = None
+    width: float = np.inf
 
 
 def divide(
     atoms: Atoms, U: Array, level: float, cells: int | None = None, key: int = 0
 ) -> list[Division]:
-    """Return the division with the narrowest predicted interval for each unit vector U (c, r).
-
-    The user may have chosen the number of cells; ``key`` orders atoms of equal leverage.
-
-    Examples
-    --------
-    >>> Q = np.linalg.qr(np.random.default_rng(0).normal(size=(200, 3)))[0]
-    >>> found = divide(Atoms.of(Q, np.zeros(200)), np.eye(3), 0.95)
-    >>> [(len(one.places), bool(2.01 < one.width < 2.1)) for one in found]
-    [(32, True), (32, True), (32, True)]
-    """
+    """Return the division with the narrowest predicted interval for each unit vector U (c, r)."""
+    # The user may have chosen the number of cells; `key` orders atoms with equal inputs.
     N, k, r = atoms.L.shape
-    best = [NOTHING] * len(U)
-    order = order_of(atoms.leverage, key)
+    best = [Division()] * len(U)
+    orders = atoms.orders(U, key)
     for K in numbers_of_cells(N, N * k, r) if cells is None else [cells]:
         ideal = width_factor(K, level)
-        todo = _wider(best, np.arange(len(U)), ideal * _IDEAL)
-        if not todo.size:
-            continue
-        dealt = deal(order, K)
-        for i, v in zip(todo.tolist(), information(atoms, dealt, U[todo]), strict=True):
-            best[i] = min(best[i], Division(dealt, half_width(v, level)), key=_width)
-        todo = _wider(best, todo, ideal * _IDEAL)
-        if not todo.size or dealt.shape[1] == 1:
-            continue
-        leading = Leading(atoms, dealt)
-        for part in np.array_split(todo, -(-len(todo) // leading.numbers_at_once())):
-            _improve(atoms, leading, U, part, level, best, ideal)
+        alike: dict[int, list[int]] = {}
+        for i, one in enumerate(best):
+            if one.width > ideal * _IDEAL:
+                alike.setdefault(id(orders[i]), []).append(i)
+        dealt = {order: deal(orders[some[0]], K) for order, some in alike.items()}
+        for order, some in alike.items():
+            widths = [half_width(v, level) for v in information(atoms, dealt[order], U[some])]
+            _keep_best(best, some, [dealt[order]] * len(some), widths, N)
+        groups = list(alike.values())
+        if number_of_leading(r) >= N:  # all atoms are exchanged, whatever their order
+            groups = [[i for some in groups for i in some]]
+        for group in groups:
+            worse = [i for i in group if best[i].width > ideal * _IDEAL]
+            if worse and N > K:
+                leading = Leading(atoms, [dealt[id(orders[i])] for i in worse])
+                parts = -(-len(worse) // leading.numbers_at_once())
+                for rows in np.array_split(np.arange(len(worse)), parts):
+                    which = np.array(worse)[rows]
+                    _improve(leading, leading.places[rows], U, which, level, best, ideal)
     return best
 
 
 def _improve(
-    atoms: Atoms,
     leading: Leading,
+    places: IntArray,
     U: Array,
-    part: IntArray,
+    which: IntArray,
     level: float,
     best: list[Division],
     ideal: float,
 ) -> None:
     """Exchange atoms between cells, by the proxy and where it pays by the information itself."""
-    k, r = atoms.L.shape[1:]
-    places = swap(leading, U[part])
-    found = _divisions(atoms, leading, places, U[part], level)
-    for i, one in zip(part.tolist(), found, strict=True):
-        best[i] = min(best[i], one, key=_width)
-    bad = np.flatnonzero([one.width > ideal * _NEAR for one in found])
-    solves = len(bad) * leading.places.size * leading.places.shape[1] * r * r if k > 1 else 0
-    if not bad.size or leading.places.size > _PLACES or solves > _SOLVES:
-        return
-    places = exchange(leading, U[part[bad]], places[bad])
-    found = _divisions(atoms, leading, places, U[part[bad]], level)
-    for i, one in zip(part[bad].tolist(), found, strict=True):
-        best[i] = min(best[i], one, key=_width)
+    (_, K, s), (k, r) = places.shape, leading.L.shape[1:]
+    for improved in (swap, exchange):
+        places = improved(leading, U[which], places)
+        G = leading.products(places)
+        v = [fits(one, np.zeros((K, r)), U[[i]])[0][0] for i, one in zip(which, G, strict=True)]
+        widths = [half_width(one, level) for one in v]
+        cells = [leading.all(one) for one in places]
+        _keep_best(best, which.tolist(), cells, widths, leading.N)
+        bad = np.flatnonzero(np.array(widths) > ideal * _NEAR)
+        solves = len(bad) * K * s * s * r * r if k > 1 else 0
+        if not bad.size or K * s > _PLACES or solves > _SOLVES:
+            return
+        which, places = which[bad], places[bad]
 
 
-def _divisions(
-    atoms: Atoms, leading: Leading, places: IntArray, U: Array, level: float
-) -> list[Division]:
-    """Return the divisions with these leading atoms (c, K, s), each for its own number."""
-    found = []
-    for one, u in zip(places, U, strict=True):
-        whole = leading.all(one)
-        (v,) = information(atoms, whole, u[None])
-        found.append(Division(whole, half_width(v, level)))
-    return found
+def _keep_best(
+    best: list[Division], which: list[int], places: list[IntArray], widths: list[float], N: int
+) -> None:
+    """Keep the divisions of some numbers that are narrower and have no empty cell."""
+    for i, cells, width in zip(which, places, widths, strict=True):
+        if width < best[i].width and (cells.min(axis=1) < N).all():
+            best[i] = Division(cells, width)
 
 
 def information(atoms: Atoms, places: IntArray, U: Array) -> Array:
     """Return the information v (c, K) of cells about numbers U (c, r)."""
     G = atoms.products(places)
     return fits(G, np.zeros(G.shape[:2]), U)[0]
-
-
-def _wider(best: list[Division], some: IntArray, width: float) -> IntArray:
-    """Return those of the numbers whose division is wider than that."""
-    return some[np.array([best[i].width > width for i in some.tolist()], dtype=np.bool_)]
-
-
-def _width(division: Division) -> float:
-    return division.width
-
-
-def halves_where_narrower(
-    atoms: Atoms, U: Array, level: float, widths: Array, key: int = 0
-) -> tuple[Halves | None, Array]:
-    """Return the halves, and their predicted half-widths (c,) where they are tried.
-
-    They are tried only where the cells, of these widths, are wider than halves can be.
-    """
-    N, k, r = atoms.L.shape
-    kept = max(1 - 2 * (r - 1) / (N * k), 0.05)
-    narrowest = gaussian_extreme(fewest_words(level)) / np.sqrt(kept)
-    tried = np.flatnonzero(widths > narrowest)
-    found = halves(atoms, level, key) if tried.size else None
-    predicted = np.full(len(U), np.inf)
-    if found is not None:
-        predicted[tried] = found.widths(atoms, U[tried])
-    return found, predicted

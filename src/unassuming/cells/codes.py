@@ -17,21 +17,10 @@ from unassuming._typing import Array, IntArray
 ALL, LEAST_CODED, CODED = 16, 25, 32
 """All sign vectors for up to 16 cells; the code for 25 to 32; of 17 to 24 the best 16 are used."""
 
-IDENTIFIED = 1e-8
-"""A cell with less than this share of the information about a number does not identify it."""
-
 
 @lru_cache(maxsize=32)
 def words(K: int) -> Array:
-    """Return one sign vector of each pair {s, -s}, the identity first, shape (m, K).
-
-    Examples
-    --------
-    >>> words(3).astype(int).tolist()
-    [[1, 1, 1], [1, -1, 1], [1, 1, -1], [1, -1, -1]]
-    >>> words(32).shape
-    (32768, 32)
-    """
+    """Return one sign vector of each pair {s, -s}, the identity first, shape (m, K)."""
     if K <= ALL:
         generators = np.eye(K, dtype=np.intp)[1:]
     else:
@@ -46,35 +35,17 @@ def words(K: int) -> Array:
 
 
 def number_of_words(K: int) -> int:
-    """Return m, the number of words of K cells.
-
-    Examples
-    --------
-    >>> number_of_words(6), number_of_words(32)
-    (32, 32768)
-    """
+    """Return m, the number of words of K cells."""
     return 1 << max(min(K, ALL) - 1, 0)
 
 
 def largest_q(level: float, m: int) -> int:
-    """Return q = floor((1 - level) m), the largest q with 1 - q/m >= level; 0 if m is too small.
-
-    Examples
-    --------
-    >>> largest_q(0.95, 32), largest_q(0.95, 16)
-    (1, 0)
-    """
+    """Return q = floor((1 - level) m), the largest q with 1 - q/m >= level; 0 if m is too small."""
     return int((1 - level) * m + 1e-9 * m)
 
 
 def fewest_cells(level: float) -> int:
-    """Return the smallest number of cells with a finite interval of this level.
-
-    Examples
-    --------
-    >>> [fewest_cells(level) for level in (0.9, 0.95, 0.99)]
-    [5, 6, 8]
-    """
+    """Return the smallest number of cells with a finite interval of this level."""
     K = 2
     while largest_q(level, 1 << (K - 1)) == 0:
         K += 1
@@ -82,14 +53,8 @@ def fewest_cells(level: float) -> int:
 
 
 def in_use(v: Array) -> IntArray:
-    """Return the cells (K,) that identify a number and have words, from their information v (K,).
-
-    Examples
-    --------
-    >>> in_use(np.array([1.0, 0.0, 2.0])), len(in_use(np.arange(1.0, 21.0)))
-    (array([0, 2]), 16)
-    """
-    known = np.flatnonzero(v > IDENTIFIED * v.sum())
+    """Return the cells (K,) that identify a number and have words, from their information v."""
+    known = np.flatnonzero(v > 0)
     if ALL < len(known) < LEAST_CODED:
         known = np.sort(known[np.argsort(-v[known], kind="stable")[:ALL]])
     return known
@@ -97,13 +62,7 @@ def in_use(v: Array) -> IntArray:
 
 @lru_cache(maxsize=16)
 def hadamard_words(m: int) -> Array:
-    """Return the rows of the Sylvester-Hadamard matrix of order m = 2^k, the identity first.
-
-    Examples
-    --------
-    >>> hadamard_words(4).astype(int).tolist()
-    [[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]
-    """
+    """Return the rows of the Sylvester-Hadamard matrix of order m = 2^k, the identity first."""
     rows = np.asarray(hadamard(m), dtype=np.float64)
     rows.setflags(write=False)
     return rows

@@ -25,14 +25,7 @@ _BATCH = 10**7
 
 
 def deal(order: IntArray, K: int) -> IntArray:
-    """Return the atoms (K, s) of cells to which they were dealt back and forth; N is nobody.
-
-    Examples
-    --------
-    >>> deal(np.arange(5), 2)
-    array([[0, 3, 4],
-           [1, 2, 5]])
-    """
+    """Return the atoms (K, s) of cells to which they were dealt back and forth; N is nobody."""
     N = len(order)
     s = -(-N // K)
     rounds = np.append(order, np.full(s * K - N, N, dtype=np.intp)).reshape(s, K)
@@ -40,28 +33,40 @@ def deal(order: IntArray, K: int) -> IntArray:
     return np.ascontiguousarray(rounds.T)
 
 
+def number_of_leading(r: int) -> int:
+    """Return how many leading atoms are exchanged."""
+    return max(_LEADING, _LEADING_A_COLUMN * r)
+
+
 class Leading:
     """The leading atoms of dealt cells, which are exchanged, and the rest of each cell."""
 
-    def __init__(self, atoms: Atoms, dealt: IntArray) -> None:
-        (K, places), (N, k, r) = dealt.shape, atoms.L.shape
-        s = min(places, -(-max(_LEADING, _LEADING_A_COLUMN * r) // K))
-        self.tail = dealt[:, s:]
-        self.atoms = np.sort(dealt[:, :s][dealt[:, :s] < N])
+    # `dealt` (K, s) is what c numbers have in common, or one for each of them if all atoms lead.
+
+    def __init__(self, atoms: Atoms, dealt: list[IntArray]) -> None:
+        (K, places), (N, k, r) = dealt[0].shape, atoms.L.shape
+        s = min(places, -(-number_of_leading(r) // K))
+        self.tail = dealt[0][:, s:]
+        self.atoms = np.sort(dealt[0][:, :s][dealt[0][:, :s] < N])
         self.N = N
-        self.places = np.searchsorted(self.atoms, dealt[:, :s])  # nobody comes after all others
+        heads = np.array([one[:, :s] for one in dealt])
+        self.places = np.searchsorted(self.atoms, heads)  # nobody comes after all others
         self.L = np.concatenate([atoms.L[self.atoms], np.zeros((1, k, r))])
         self.rest = atoms.products(self.tail) if self.tail.size else np.zeros((K, r, r))
-        self.behind = (self.tail < N).sum(axis=1)
 
     def all(self, places: IntArray) -> IntArray:
         """Return the atoms (K, s) of whole cells with these leading ones."""
         return np.hstack([np.append(self.atoms, self.N)[places], self.tail])
 
+    def products(self, places: IntArray) -> Array:
+        """Return G_b (..., K, r, r) of whole cells with these leading atoms (..., K, s)."""
+        rows = self.L[places].reshape(*places.shape[:-1], -1, self.L.shape[2])
+        return np.asarray(rows.swapaxes(-1, -2) @ rows + self.rest)
+
     def numbers_at_once(self) -> int:
         """Return for how many numbers all exchanges fit into memory."""
-        cost = self.places.size * self.places.shape[1] + self.L[:, 0].size
-        return max(1, int(_BATCH // cost))
+        _, K, s = self.places.shape
+        return max(1, int(_BATCH // (K * s * s + self.L[:, 0].size)))
 
 
 def _rounds(K: int) -> Iterator[tuple[IntArray, IntArray]]:
@@ -75,22 +80,18 @@ def _rounds(K: int) -> Iterator[tuple[IntArray, IntArray]]:
         ring = np.concatenate([ring[:1], ring[-1:], ring[1:-1]])
 
 
-def swap(leading: Leading, U: Array) -> IntArray:
-    """Return places (c, K, s) that balance f_j = L_jᵀL_j u minus its mean for numbers U (c, r)."""
-    L, N = leading.L, leading.N
+def swap(leading: Leading, U: Array, places: IntArray) -> IntArray:
+    """Return places (c, K, s) that balance f_j = L_jᵀL_j u for numbers U (c, r): u/K a cell."""
+    L = leading.L
     f = np.einsum("jkr,cjk->cjr", L, np.einsum("jkr,cr->cjk", L, U))
-    f[:, :-1] -= U[:, None] / N  # the mean over all atoms; f of nobody is 0
-    S = np.einsum("brs,cs->cbr", leading.rest, U) - leading.behind[:, None] * U[:, None] / N
-    return balance(np.repeat(leading.places[None], len(U), axis=0), f, S)
+    S = np.einsum("brs,cs->cbr", leading.rest, U) - U[:, None] / places.shape[1]
+    return balance(places, f, S)
 
 
 def balance(places: IntArray, f: Array, S: Array) -> IntArray:
-    """Return places (c, K, s) after exchanges that lower Σ_b ‖S_b‖², for each of c numbers.
-
-    S_b is the sum of f (c, N + 1, p) over the cell, of which ``S`` (c, K, p) belongs to atoms that
-    stay. Exchanging i (cell a) for j (cell b) changes Σ_b ‖S_b‖² by 2(‖g‖² - gᵀ(S_a - S_b)), with
-    g = f_i - f_j.
-    """
+    """Return places (c, K, s) after exchanges that lower Σ_b ‖S_b‖², for each of c numbers."""
+    # S_b is `S` (c, K, p) plus the sum of f (c, N + 1, p) over the cell. Exchanging i (cell a)
+    # for j (cell b) changes the sum of squares by 2(‖g‖² - gᵀ(S_a - S_b)), with g = f_i - f_j.
     places = places.copy()
     c, K, s = places.shape
     S = S + f[np.arange(c)[:, None, None], places].sum(axis=2)
@@ -130,8 +131,7 @@ def exchange(leading: Leading, U: Array, places: IntArray) -> IntArray:
     tilt = _TILT * (np.arange(s)[:, None] + _OTHER * np.arange(s)) / s
     live, reached = np.arange(c), np.zeros(c)
     for _ in range(SWEEPS):
-        rows = L[places[live]].reshape(len(live), K, -1, L.shape[2])
-        G = rows.swapaxes(2, 3) @ rows + leading.rest + ridge
+        G = leading.products(places[live]) + ridge
         inverse = np.linalg.inv(G)
         Iu = np.einsum("cbrs,cs->cbr", inverse, U[live])
         total = _root(np.einsum("cbr,cr->cb", Iu, U[live])).sum(axis=1)
@@ -182,11 +182,9 @@ def _root(variance: Array) -> Array:
 def _exchanged(
     G: Array, inverse: Array, out: Array, into: Array, U: Array, *, by_row: bool
 ) -> tuple[Array, Array]:
-    """Return √v_b now (c, p), and after each exchange of atoms (c, p, s, s), 11.3 step 4.
-
-    ``out`` (c, p, s, k, r) leave cells with the products G (c, p, r, r), ``into`` enter them. Those
-    that leave are the rows of the result, or its columns.
-    """
+    """Return √v_b now (c, p), and after each exchange of atoms (c, p, s, s), 11.3 step 4."""
+    # `out` (c, p, s, k, r) leave cells with G (c, p, r, r), `into` enter them; the rows of the
+    # result, or its columns, are those that leave.
     u = U[:, None]
     Iu = np.einsum("cprs,cs->cpr", inverse, U)
     variance = (Iu * u).sum(axis=-1)

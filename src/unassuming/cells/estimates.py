@@ -8,7 +8,7 @@ far its estimate is from that of all rows. One factorisation of a cell serves al
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
@@ -16,26 +16,36 @@ import numpy as np
 
 from unassuming._numerics import EPS, Factor, factor
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.noise import hashed
 
-_WELL, _CUT, _SEEN = 1e6, 1e-9, 1e-10
-"""Inverses with larger entries give way to eigenvalues; those below the cut are zero; a number is
-identified if its share outside the others is smaller than the last."""
+_WELL, _CUT, _SEEN = 1e6, 1e-13, 1e-10
+"""Inverses with larger entries give way to eigenvalues; those below this share of the largest are
+zero; a number is identified if its share outside the others is smaller than the last."""
 
-_ROUNDED = 1e-7
-"""Eigenvalues of sums in a cell, of one in all rows, below this are rounding."""
-_BLUR = 64 * EPS
+BLUR = 64 * EPS
 """Rounding of estimates, in coordinates in which all rows say 1, as a share of the norm of y."""
+
+_TIED, _SHIFT = 1e9, 0.271828
+"""Scores are rounded to nine digits behind the point; the shift keeps 1/1024 off the boundaries."""
+
+
+def order_of(scores: Array, key: int = 0, blocks: IntArray | None = None) -> IntArray:
+    """Return positions by descending scores (N, k), the first one above all, within blocks."""
+    # Scores have the unit 1. What ties in all of them follows a pseudo-random permutation that the
+    # key fixes, never the position: rows may be sorted by y.
+    rounded = np.floor(scores * _TIED + _SHIFT)
+    keys = [hashed(np.arange(len(scores)), key), *-rounded.T[::-1]]
+    return np.asarray(np.lexsort(keys if blocks is None else [*keys, blocks]), dtype=np.intp)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """Coordinates θ of the coefficients in which all rows together have the information 1.
+    """Coordinates θ, with coefficients ``factor.back`` θ, in which all rows have information 1."""
 
-    With a = ``factor.back`` θ. The least-squares ``fit`` (r,) leaves residuals of norm ``rest``;
-    ``blur`` counts as rounding in estimates of uᵀθ. Before, ``shift`` was subtracted from y, to be
-    added to the coefficient of the first column, which is ``first`` (r,) in these coordinates.
-    """
+    # The least-squares `fit` (r,) leaves residuals of norm `rest`; `blur` counts as rounding
+    # in estimates of uᵀθ. Before, `shift` was subtracted from y, to be added to the coefficient
+    # of the first column, which is `first` (r,) in these coordinates.
 
     factor: Factor
     fit: Array
@@ -66,15 +76,22 @@ class Coordinates:
         found = g @ (self.factor.back @ self.fit) + g[:, 0] * self.shift
         return np.where(self.factor.unseen(g), np.nan, found)
 
+    @cached_property
+    def ties(self) -> Array:
+        """Two directions (r, 2) in which rows differ that differ in a coefficient, units aside."""
+        U, _, seen = self.vectors(np.eye(len(self.factor.back)))
+        both = np.stack([U[seen].sum(axis=0), np.sqrt(1.0 + np.flatnonzero(seen)) @ U[seen]])
+        size = np.linalg.norm(both, axis=1, keepdims=True)
+        return np.asarray(np.where(size > 1e-3, both / np.maximum(size, 1e-3), 0.0).T)
+
 
 @final
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows whose noise may change its sign, one by one or in units, and their coordinates.
+    """Rows whose noise may change its sign, one by one or in units, and their coordinates."""
 
-    The rows Q (n, r) and residuals e (n,) are those of least squares, times the roots of the
-    weights. ``units`` (n,) numbers them from 0; None if every row is a unit.
-    """
+    # The rows Q (n, r) and residuals e (n,) are those of least squares, times the roots of the
+    # weights. `units` (n,) numbers them from 0; None if every row is a unit.
 
     at: Coordinates
     Q: Array
@@ -91,14 +108,7 @@ class Sample:
         intercept: bool = False,
         units: IntArray | None = None,
     ) -> Sample:
-        """Return rows (n, d) with targets (n,) and weights (n,); the first column may be of ones.
-
-        Examples
-        --------
-        >>> sample = Sample.of(np.array([[1.0], [1.0], [1.0]]), np.array([1.0, 2.0, 6.0]))
-        >>> sample.at.estimates(np.eye(1)).round(6), sample.at.rest**2
-        (array([3.]), 14.0)
-        """
+        """Return rows (n, d) with targets y (n,) and weights w (n,)."""
         weight = np.ones(len(y)) if w is None else w
         found = factor(Phi, weight, intercept=intercept)
         shift = float(y.mean()) if intercept else 0.0
@@ -110,13 +120,13 @@ class Sample:
             fit, e = fit + step, e - found.Q @ step
         rest = float(np.linalg.norm(e))
         first = found.Q.T @ np.sqrt(weight) if intercept else None
-        at = Coordinates(found, fit, rest, len(y), _BLUR * length, shift, first)
+        at = Coordinates(found, fit, rest, len(y), BLUR * length, shift, first)
         return cls(at, found.Q, e, units)
 
     @cached_property
     def atoms(self) -> Atoms:
         """What goes into a cell as a whole."""
-        return Atoms.of(self.Q, self.e, self.units)
+        return Atoms.of(self.Q, self.e, self.units, self.at.ties)
 
     def labels(self, places: IntArray) -> IntArray:
         """Return the cell of each row (n,) from the atoms (K, s) of the cells."""
@@ -129,52 +139,62 @@ class Sample:
         """Return the atoms (K, s) of cells that labels 0, ..., K - 1 of rows (n,) describe."""
         if self.units is None:
             return places_of(labels)
-        first = np.unique(self.units, return_index=True)[1]
-        return places_of(labels[first])
+        return places_of(by_unit(labels, self.units))
+
+
+def by_unit(labels: IntArray, units: IntArray) -> IntArray:
+    """Return the cell of each unit from those of its rows (n,), or refuse cells that divide one."""
+    found = labels[np.unique(units, return_index=True)[1]]
+    torn = np.flatnonzero(labels != found[units])
+    if len(torn):
+        row = torn[0]
+        raise ValueError(
+            "cells divides a block of the noise: expected the same label for all rows of a block, "
+            f"given {labels[row]} and {found[units[row]]} (numbered in order of appearance) in the "
+            f"block of row {row} (counted from zero). Put whole blocks into a cell."
+        )
+    return found
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """What goes into a cell as a whole: N rows, or N units of rows in k rows each.
+    """What goes into a cell as a whole: N rows, or N units of rows in k rows each."""
 
-    The rows L_j (k, r) of unit j have L_jᵀL_j = Q_jᵀQ_j, and L_jᵀe_j = Q_jᵀ(the residuals of the
-    unit); ``squares`` (N,) are the sums of the squared residuals, ``rows`` (N,) numbers of rows.
-    """
+    # The rows L_j (k, r) of unit j have L_jᵀL_j = Q_jᵀQ_j, and L_jᵀe_j = Q_jᵀ(the residuals of the
+    # unit); `squares` (N,) are the sums of the squared residuals, `rows` (N,) numbers of rows.
+    # `scores` (N, r) are sums of rows, and `ties` (r, 2) directions that tell unlike rows
+    # apart.
 
     L: Array
     e: Array
     squares: Array
     rows: Array
+    scores: Array
+    ties: Array
 
     @classmethod
-    def of(cls, Q: Array, e: Array, units: IntArray | None = None) -> Atoms:
-        """Return the atoms of a design (n, r) with residuals (n,), or of its units 0, 1, ...
-
-        Examples
-        --------
-        >>> Q, e = np.eye(4)[:, :2], np.arange(4.0)
-        >>> Atoms.of(Q, e).L.shape, Atoms.of(Q, e, np.array([0, 0, 1, 1])).L.shape
-        ((4, 1, 2), (2, 2, 2))
-        """
+    def of(
+        cls, Q: Array, e: Array, units: IntArray | None = None, ties: Array | None = None
+    ) -> Atoms:
+        """Return the atoms of a design (n, r) with residuals (n,), or of its units 0, 1, ..."""
+        n, r = Q.shape
+        ties = np.zeros((r, 0)) if ties is None else ties
         if units is None:
-            return cls(Q[:, None], e[:, None], np.square(e), np.ones(len(e)))
-        n = len(Q)
-        order, N = np.argsort(units, kind="stable"), int(units.max()) + 1
-        starts = np.searchsorted(units[order], np.arange(N))
-        ends = np.append(starts[1:], n)
-        members = [order[a:b] for a, b in zip(starts, ends, strict=True)]
+            return cls(Q[:, None], e[:, None], np.square(e), np.ones(n), Q, ties)
+        members = np.split(np.argsort(units, kind="stable"), np.cumsum(np.bincount(units))[:-1])
         G = np.array([Q[rows].T @ Q[rows] for rows in members])
         h = np.array([e[rows] @ Q[rows] for rows in members])
+        scores = np.array([Q[rows].sum(axis=0) for rows in members])
         lam, V = np.linalg.eigh(G)
-        seen = lam > 1e-13
+        seen = lam > _CUT
         k = max(1, int(seen.sum(axis=1).max()))
         root = np.sqrt(np.where(seen, lam, 1.0))
-        coordinates = np.einsum("jrk,jr->jk", V, h) / root
+        coordinates = np.where(seen, np.einsum("jrk,jr->jk", V, h) / root, 0.0)
         L = np.where(seen, root, 0.0)[:, :, None] * V.swapaxes(1, 2)
         squares = np.bincount(units, np.square(e)).astype(np.float64)
-        sizes = (ends - starts).astype(np.float64)
-        return cls(L[:, -k:], np.where(seen, coordinates, 0.0)[:, -k:], squares, sizes)
+        sizes = np.bincount(units).astype(np.float64)
+        return cls(L[:, -k:], coordinates[:, -k:], squares, sizes, scores, ties)
 
     def __len__(self) -> int:
         return len(self.L)
@@ -184,20 +204,49 @@ class Atoms:
         """The leverages, summed over the rows of a unit, (N,)."""
         return np.asarray(np.einsum("jkr,jkr->j", self.L, self.L))
 
+    @property
+    def ordered_by(self) -> Array:
+        """What atoms are ordered by, in units of a typical one: leverage, and what breaks ties."""
+        unit = self.L.shape[2] / len(self) or 1.0
+        others = self.scores @ self.ties / np.sqrt(unit)
+        return np.column_stack([self.leverage / unit, others])
+
+    def order(self, key: int = 0) -> IntArray:
+        """Return the atoms by leverage, descending."""
+        return order_of(self.ordered_by, key)
+
+    def orders(self, U: Array, key: int = 0) -> list[IntArray]:
+        """Return the atoms by leverage, for each number U (c, r): among equal ones by L_ju."""
+        unit = self.L.shape[2] / len(self) or 1.0
+        first = self.leverage / unit
+        rounded = np.floor(first * _TIED + _SHIFT)
+        order = np.argsort(-rounded, kind="stable")
+        same = np.diff(rounded[order]) == 0
+        tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+        if not len(tied):
+            return [order] * len(U)
+        which, found = np.sort(order[tied]), []
+        others = self.scores[which] @ self.ties / np.sqrt(unit)
+        for s in (self.scores[which] @ U.T).T / np.sqrt(unit):
+            again = order.copy()
+            again[tied] = which[order_of(np.column_stack([first[which], s, others]), key)]
+            found.append(again)
+        return found
+
     def products(self, places: IntArray) -> Array:
         """Return G_b (K, r, r) of cells with these atoms (K, s), of which N stands for nobody."""
-        L = gathered(self.L, places)
+        L = _gathered(self.L, places)
         return np.asarray(L.swapaxes(1, 2) @ L)
 
     def sums(self, places: IntArray) -> CellSums:
         """Return the sums over cells with these atoms (K, s), of which N stands for nobody."""
-        L, e = gathered(self.L, places), gathered(self.e, places)
-        lists = [gathered(part[:, None], places).sum(axis=1) for part in (self.squares, self.rows)]
+        L, e = _gathered(self.L, places), _gathered(self.e, places)
+        lists = [_gathered(part[:, None], places).sum(axis=1) for part in (self.squares, self.rows)]
         turned = L.swapaxes(1, 2)
         return CellSums(turned @ L, (turned @ e[:, :, None])[:, :, 0], *lists)
 
 
-def gathered(A: Array, places: IntArray) -> Array:
+def _gathered(A: Array, places: IntArray) -> Array:
     """Return the rows of the atoms (N, k, ...) of each cell (K, s), one after the other."""
     N = len(A)
     part = A[np.minimum(places, N - 1)]
@@ -206,14 +255,7 @@ def gathered(A: Array, places: IntArray) -> Array:
 
 
 def places_of(labels: IntArray) -> IntArray:
-    """Return the atoms (K, s) of the cells that labels 0, ..., K - 1 (N,) describe.
-
-    Examples
-    --------
-    >>> places_of(np.array([0, 1, 1]))
-    array([[0, 3],
-           [1, 2]])
-    """
+    """Return the atoms (K, s) of the cells that labels 0, ..., K - 1 (N,) describe."""
     counts, N = np.bincount(labels), len(labels)
     order = np.argsort(labels, kind="stable")
     place = np.arange(N) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -238,13 +280,10 @@ class CellSums:
         return CellSums(*(np.array([one[b::K].sum(axis=0) for b in range(K)]) for one in parts))
 
     def residual_weights(self, v: Array) -> Array:
-        """Return v_b / s_b² in place of v (c, K), with s_b² the residual variance of the cell.
-
-        A cell without degrees of freedom gets the pooled variance of the others. If no cell has
-        any, the weights stay v_b.
-        """
+        """Return v_b / s_b² in place of v (c, K), with s_b² the residual variance of the cell."""
+        # A cell without degrees of freedom gets the pooled variance of the others.
         lam, V = np.linalg.eigh(self.G)
-        seen = lam > _CUT
+        seen = lam > _CUT * lam[:, -1:]
         explained = np.square(np.einsum("brk,br->bk", V, self.h)) / np.where(seen, lam, np.inf)
         rest = np.maximum(self.squares - explained.sum(axis=1), 0.0)
         freedom = np.maximum(self.rows - seen.sum(axis=1), 0)
@@ -259,12 +298,7 @@ class CellSums:
 @final
 @dataclass(frozen=True, eq=False)
 class KeptCells:
-    """Cells of a stream: sums that were collected in one pass, and can be merged to fewer cells.
-
-    A union of cells is a cell. So a stream collects C cells, and each question takes as many as
-    serve it best, merged by their numbers modulo K. Neither the cells nor K depend on y. With
-    ``blocks`` they consist of blocks of rows, not of single rows.
-    """
+    """Cells of a stream, or of ``blocks`` of its rows: sums that can be merged to fewer cells."""
 
     at: Coordinates
     sums: CellSums
@@ -277,43 +311,6 @@ class KeptCells:
         sums = sample.atoms.sums(np.minimum(places, len(labels)))
         return cls(sample.at, sums, blocks)
 
-    @classmethod
-    def of_sums(
-        cls,
-        phi: Array,
-        y: Array,
-        rest: float,
-        inside: Array,
-        rows: IntArray,
-        *,
-        blocks: bool,
-        intercept: bool = False,
-    ) -> KeptCells:
-        """Return cells from products of an orthonormal basis of the columns of [Φ, y].
-
-        Φ = U phi and y = U y, with the last vector of the basis along the residual of y, of length
-        ``rest``. ``inside`` (C, r + 1, r + 1) are the products of the rows of U in each cell. What
-        they say less than 1e-7 about is rounding. The first column may be an intercept, along the
-        first vector of the basis.
-        """
-        r, centred, shift = len(y), np.eye(phi.shape[1]), 0.0
-        if intercept:
-            centred[0, 1:], shift = -phi[0, 1:] / phi[0, 0], float(y[0] / phi[0, 0])
-        found = factor(phi @ centred, np.ones(r))
-        found = replace(
-            found,
-            **{name: centred @ getattr(found, name) for name in ("back", "null", "scales")},
-        )
-        y = y - shift * phi[:, 0]
-        lam, V = np.linalg.eigh(found.Q.T @ inside[:, :r, :r] @ found.Q)
-        G = (V * np.where(lam > _ROUNDED, lam, 0.0)[:, None]) @ V.swapaxes(1, 2)
-        h = rest * inside[:, :r, r] @ found.Q
-        squares = rest**2 * inside[:, r, r]
-        blur = _BLUR * float(np.hypot(np.linalg.norm(y), rest))
-        first = found.Q.T @ phi[:, 0] if intercept else None
-        at = Coordinates(found, found.Q.T @ y, rest, int(rows.sum()), blur, shift, first)
-        return cls(at, CellSums(G, h, squares, rows.astype(np.float64)), blocks)
-
     @property
     def number(self) -> int:
         """C."""
@@ -321,19 +318,8 @@ class KeptCells:
 
 
 def fits(G: Array, h: Array, U: Array) -> tuple[Array, Array]:
-    """Return v (c, ...) and β (c, ...) of the numbers U (c, r), 0 where they are not identified.
-
-    G (..., r, r) are Gram matrices of cells or halves, h (..., r) the products with residuals.
-
-    Examples
-    --------
-    >>> G = np.array([np.diag([2.0, 1.0]), np.diag([4.0, 0.0])])
-    >>> v, beta = fits(G, np.array([[2.0, 1.0], [8.0, 0.0]]), np.eye(2))
-    >>> v, beta
-    (array([[2., 4.],
-           [1., 0.]]), array([[1., 2.],
-           [1., 0.]]))
-    """
+    """Return v (c, ...) and β (c, ...) of the numbers U (c, r), 0 where they are not identified."""
+    # G (..., r, r) are Gram matrices of cells or halves, h (..., r) the products with residuals.
     inverse = _inverse(G)
     if inverse is not None:
         P = U @ inverse
@@ -342,7 +328,7 @@ def fits(G: Array, h: Array, U: Array) -> tuple[Array, Array]:
         v = np.where(known, 1 / np.where(known, variance, 1.0), 0.0)
         return v, np.einsum("...cr,...r->c...", P, h)
     lam, V = np.linalg.eigh(G)
-    seen = (lam > _CUT)[..., None, :]
+    seen = (lam > _CUT * lam[..., -1:])[..., None, :]
     P = U @ V
     scaled = P * np.where(seen, 1 / np.where(seen, lam[..., None, :], 1.0), 0.0)
     variance = (P * scaled).sum(axis=-1)

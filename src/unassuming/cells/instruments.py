@@ -28,22 +28,9 @@ def instrument_estimate(u: Array, v: Array) -> float:
 
 
 def instrument_set(u: Array, v: Array, q: int) -> Array:
-    """Return the closed intervals (r, 2) of β that satisfy q >= 1 inequalities, for (B, k) arrays.
-
-    Sorted and disjoint; ends may be infinite, single points are [β, β]. Ties count in favour of β.
-
-    Examples
-    --------
-    >>> y, one = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [7.0]]), np.ones((6, 1))
-    >>> instrument_set(y, one, q=1).round(6)
-    array([[1., 7.]])
-
-    If the instrument moves x in opposite directions, the data exclude an interval:
-
-    >>> instrument_set(y, np.array([[1.0], [1.0], [1.0], [1.0], [1.0], [-0.5]]), q=1).round(6)
-    array([[-inf, -14.],
-           [  1.,  inf]])
-    """
+    """Return the closed intervals (r, 2) of β that satisfy q >= 1 inequalities, u, v (B, k)."""
+    # Sorted and disjoint; ends may be infinite, single points are [β, β]. Ties count in favour of
+    # β.
     size_u, size_v = (float(np.abs(part).max(initial=0.0)) or 1.0 for part in (u, v))
     u, v = u / size_u, v / size_v
     length = float(np.square(v).sum())
@@ -56,11 +43,9 @@ def instrument_set(u: Array, v: Array, q: int) -> Array:
 
 
 def _quadratics(u: Array, v: Array) -> tuple[Array, Array, Array, Array]:
-    """Return a, b, c of at² + bt + c = ⟨u_F - v_Ft, u_F' - v_F't⟩, each (S,), and √(b² - 4ac).
-
-    What may be rounding is zero in a and b, which decide how the inequality ends far out. The root
-    is NaN where there is none. It is rounded so that the sets become longer.
-    """
+    """Return a, b, c of at² + bt + c = ⟨u_F - v_Ft, u_F' - v_F't⟩, each (S,), and √(b² - 4ac)."""
+    # What may be rounding is zero in a and b, which decide how the inequality ends far out. The
+    # root is NaN where there is none. It is rounded so that the sets become longer.
     F = (1 - words(len(u))[1:]) / 2
     (u1, v1), (u2, v2) = ((part @ u, part @ v) for part in (F, 1 - F))
 

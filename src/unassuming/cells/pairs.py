@@ -11,18 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.noise import order_of
+from unassuming.cells.estimates import order_of
 
 
 def centred_in_blocks(Phi: Array, blocks: IntArray) -> Array:
-    """Return the design minus its means within blocks: what exchangeable noise lets us identify.
-
-    Examples
-    --------
-    >>> centred_in_blocks(np.array([[1.0, 0.0], [1.0, 4.0]]), np.array([0, 0]))
-    array([[ 0., -2.],
-           [ 0.,  2.]])
-    """
+    """Return the design minus its means within blocks: what exchangeable noise identifies."""
     counts = np.bincount(blocks)
     means = [np.bincount(blocks, column) / counts for column in Phi.T]
     centred = Phi - np.transpose(means)[blocks]
@@ -30,21 +23,11 @@ def centred_in_blocks(Phi: Array, blocks: IntArray) -> Array:
     return np.asarray(np.where(flat, 0.0, centred))
 
 
-def opposite_pairs(x: Array, blocks: IntArray, key: int = 0) -> IntArray:
-    """Return disjoint pairs of rows of a block with opposite x (n,), shape (P, 2).
-
-    The rows are sorted by x, and the first is paired with the last. With an odd number of rows the
-    one in the middle is left out. Rows with equal x are in a pseudo-random order.
-
-    Examples
-    --------
-    >>> opposite_pairs(np.array([3.0, 1.0, 5.0, 2.0, 4.0]), np.zeros(5, dtype=int))
-    array([[2, 1],
-           [4, 3]])
-    """
-    order = order_of(x, key, blocks)
+def opposite_pairs(scores: Array, blocks: IntArray, key: int = 0) -> IntArray:
+    """Return disjoint pairs (P, 2) of rows of a block with opposite first scores (n, k)."""
+    order = order_of(scores, key, blocks)
     pairs = []
     for members in np.split(order, np.cumsum(np.bincount(blocks))[:-1]):
-        half = len(members) // 2
+        half = len(members) // 2  # of an odd number the one in the middle is left out
         pairs.append(np.column_stack([members[:half], members[::-1][:half]]))
     return np.concatenate(pairs).astype(np.intp)

@@ -21,8 +21,8 @@ from unassuming.cells.choose import Division, divide, numbers_of_cells, width_fa
 from unassuming.cells.codes import fewest_cells, in_use, words
 from unassuming.cells.estimates import Atoms
 
-_FREE = 1e-9
-"""Directions with less information in a cell, of one in all rows, are not identified there."""
+_FREE = 1e-13
+"""Directions with a smaller share of the information of a cell are not identified there."""
 _TIED = 1e-10
 """Statistics that differ by less, as a share of the lengths they are made of, are equal."""
 
@@ -37,18 +37,17 @@ class Several:
 
     @classmethod
     def of(cls, G: Array, h: Array, C: Array) -> Several:
-        """Eliminate the other coefficients from products of cells: G (K, r, r) and h (K, r, T).
-
-        ``C`` (k, r) has independent rows. The coordinates are such that the sum of G is about I.
-        """
+        """Eliminate the other coefficients from products of cells: G (K, r, r) and h (K, r, T)."""
+        # `C` (k, r) has independent rows of like length; the sum of G is about I.
         P, N = np.linalg.pinv(C), null_space(C)
+        least = _FREE * np.trace(G, axis1=1, axis2=2)[:, None]
         lam, W = np.linalg.eigh(N.T @ G @ N)
-        inverse = np.where(lam > _FREE, 1 / np.where(lam > _FREE, lam, 1.0), 0.0)
+        inverse = np.where(lam > least, 1 / np.where(lam > least, lam, 1.0), 0.0)
         cross = P.T @ G @ N @ W
         V = P.T @ G @ P - (cross * inverse[:, None]) @ cross.swapaxes(1, 2)
         u = P.T @ h - (cross * inverse[:, None]) @ (W.swapaxes(1, 2) @ N.T @ h)
         lam, W = np.linalg.eigh(V)
-        seen = lam > _FREE * np.square(P).sum()
+        seen = lam > least * np.square(P).sum()
         keep = (W * seen[:, None]) @ W.swapaxes(1, 2)  # onto what the cell identifies
         size = np.linalg.norm(P) * np.linalg.norm(h, axis=1, keepdims=True)
         u = keep @ np.where(np.abs(u) > CUT * size, u, 0.0)
@@ -80,15 +79,8 @@ class Several:
 
 
 def joint_rank(z: Array) -> tuple[int, Array]:
-    """Return the rank of Z_0 = ‖Σ_b z_b‖² among the ‖Σ_b s_b z_b‖², z (B, k), and all of them.
-
-    Ties count in favour of the hypothesis.
-
-    Examples
-    --------
-    >>> joint_rank(np.array([[1.0], [2.0], [3.0], [4.0]]))[0]
-    8
-    """
+    """Return the rank of Z_0 = ‖Σ_b z_b‖² among the ‖Σ_b s_b z_b‖², z (B, k), and all of them."""
+    # Ties count in favour of the hypothesis.
     flipped = (1 - words(len(z))[1:]) / 2
     total, change = z.sum(axis=0), -2 * flipped @ z
     gap = np.einsum("sk,sk->s", change, change + 2 * total)  # Z_s - Z_0
@@ -99,24 +91,22 @@ def joint_rank(z: Array) -> tuple[int, Array]:
 
 
 def division(atoms: Atoms, C: Array, level: float, cells: int | None = None) -> Division:
-    """Return the cells for functionals C (k, r), by the width predicted for one number.
-
-    Fewer cells than for an interval are tried as well: halves do not take their place here.
-    """
-    k, (N, each, r) = len(C), atoms.L.shape
-    U = np.linalg.qr(C.T)[0].T
-    best = divide(atoms, U, level, cells)[0] if k == 1 else Division(None, np.inf)
-    if np.isfinite(best.width) or (k == 1 and cells is not None):
-        return best
-    few = set(range(fewest_cells(level), 8))
-    usual = set(numbers_of_cells(N, N * each, r)) if k > 1 else set()
-    for K in [cells] if cells is not None else sorted({K for K in few if K <= N} | usual):
-        if k == 1:
-            best = min(best, divide(atoms, U, level, K)[0], key=_width)
-            continue
+    """Return the cells for functionals C (k, r), by the width predicted for one number."""
+    # Fewer cells than for an interval are tried as well: halves do not take their place here.
+    N, each, r = atoms.L.shape
+    few = {K for K in range(fewest_cells(level), 8) if K <= N}
+    if len(C) == 1:
+        u = C / np.linalg.norm(C)
+        best = divide(atoms, u, level, cells)[0]
+        if np.isfinite(best.width) or cells is not None:
+            return best
+        return min((divide(atoms, u, level, K)[0] for K in sorted(few)), key=_width, default=best)
+    U, found = np.linalg.qr(C.T)[0].T, []
+    numbers = few | set(numbers_of_cells(N, N * each, r)) if cells is None else {cells}
+    for K in sorted(numbers):
         places = balanced_places(atoms, K, U)
-        best = min(best, Division(places, predicted(atoms.products(places), C, level)), key=_width)
-    return best
+        found.append(Division(places, predicted(atoms.products(places), C, level)))
+    return min(found, key=_width, default=Division())
 
 
 def predicted(G: Array, C: Array, level: float) -> float:

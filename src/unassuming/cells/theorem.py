@@ -1,4 +1,4 @@
-"""The theorem: intervals and p-values of one number at a time (docs/theory.md 11.2).
+"""The theorem: intervals and p-values of one number at a time (docs/theory.md 11.2, 11.5).
 
 In cell b the estimate of the number τ is β_b = τ* + (a linear function of the noise of the cell).
 Changing the sign of that noise changes the sign of β_b - τ*. So at τ = τ* the statistics
@@ -7,22 +7,28 @@ among them is uniform. If s flips the cells in F, then Z_0 <= Z_s if and only if
 weighted means of the β_b over F and over the other cells. These spans [lo_s, hi_s] all contain the
 weighted mean over all cells. So the τ that lie in at least q of them form the interval
 [q-th smallest lo_s, q-th largest hi_s], and its coverage is 1 - q/m.
+
+With a bias β_b = τ* + bias_b + (noise), τ* lies in the hull of both means ± their largest biases.
+The rest is as without a bias, and the coverage is at least the level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._typing import Array, IntArray
-from unassuming.cells.codes import largest_q, number_of_words, words
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells.codes import in_use, largest_q, number_of_words, words
 
 _BATCH = 2**25  # bytes of one array of spans
 _OUTWARD = 1e-9  # by this share of their mean length spans are longer, so that equal numbers tie
+
+Biases = Callable[[IntArray, BoolArray, Array], Array]
+"""δ_F (N, S) of some numbers, of whose cells (K,) some are in use, for parts F (S, k) of these."""
 
 
 @final
@@ -54,17 +60,20 @@ def outward(lo: Array, hi: Array, blur: Array | float = 0.0) -> Spans:
     return Spans(lo - tolerance[:, None], hi + tolerance[:, None])
 
 
+def parts_of(K: int) -> tuple[Array, Array]:
+    """Return F and the other cells, 1 or 0, for each word but the identity: (m - 1, K) each."""
+    flipped = (1 - words(K)[1:]) / 2
+    return flipped, 1 - flipped
+
+
 def spans(
     beta: Array,
     v: Array,
     blur: Array | float = 0.0,
     bias: tuple[Array | float, Array | float] = (0.0, 0.0),
 ) -> Spans:
-    """Return the spans of N numbers from their estimates and positive weights (N, K).
-
-    ``bias`` (N, m - 1) bounds the biases of the means over F and over the other cells, where F are
-    the cells that ``words(K)[1:]`` flips (docs/theory.md 11.5).
-    """
+    """Return the spans of N numbers from their estimates and positive weights (N, K)."""
+    # `bias` (N, m - 1) bounds the biases of the means over F and over the other cells.
     s, total = words(beta.shape[1])[1:], v.sum(axis=1, keepdims=True)
     middle = (v * beta).sum(axis=1, keepdims=True) / total
     weight, moved = np.split(np.concatenate([v, v * (beta - middle)]) @ s.T, 2)
@@ -77,11 +86,10 @@ def spans(
 @final
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Closed intervals of N numbers, each at its own attained level 1 - q/m, and p-values.
+    """Closed intervals of N numbers, each at its own attained level 1 - q/m, and p-values."""
 
-    The estimates Σ v_b β_b / Σ v_b are NaN if no cell identifies the number, the ends infinite if
-    q = 0. ``count`` words besides the identity have Z_s >= Z_0 at the hypothetical value.
-    """
+    # The estimates Σ v_b β_b / Σ v_b are NaN if no cell identifies the number, the ends infinite if
+    # q = 0. `count` words besides the identity have Z_s >= Z_0 at the hypothetical value.
 
     estimate: Array
     lower: Array
@@ -93,7 +101,7 @@ class Intervals:
 
     @property
     def level(self) -> Array:
-        """1 - q/m of each number."""
+        """1 - q/m of each number, and 1 where the interval is infinite."""
         return np.asarray((self.m - self.q) / self.m)
 
     @property
@@ -103,41 +111,46 @@ class Intervals:
 
 
 def intervals(
-    beta: Array, v: Array, level: float, tau: Array | float = 0.0, blur: Array | float = 0.0
+    beta: Array,
+    v: Array,
+    level: float,
+    tau: Array | float = 0.0,
+    blur: Array | float = 0.0,
+    biases: Biases | None = None,
 ) -> Intervals:
-    """Return the interval of each of N numbers, and the p-value of each hypothesis τ* = τ.
-
-    From estimates and weights (N, K), 0 for cells that are left out. The attained level is the
-    smallest 1 - q/m that is not below ``level``. Ties count in favour of τ: the coverage is 1 - q/m
-    if the noise has no atoms and at least that in any case. ``blur`` bounds the rounding of β.
-
-    Examples
-    --------
-    >>> beta = np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 7.0]])
-    >>> found = intervals(beta, np.ones((1, 6)), level=0.95)
-    >>> found.lower.round(6), found.upper.round(6), found.level, found.pvalue
-    (array([1.]), array([7.]), array([0.96875]), array([0.03125]))
-    """
+    """Return the interval of each of N numbers, and the p-value of each hypothesis τ* = τ."""
+    # From estimates and weights (N, K), 0 for cells that do not identify the number. The attained
+    # level is the smallest 1 - q/m that is not below `level`. Ties count in favour of τ: the
+    # coverage is 1 - q/m if the noise has no atoms. `blur` bounds the rounding of β.
     N = len(beta)
     tau, blur = np.broadcast_to(tau, N), np.broadcast_to(blur, N)
-    cells = np.asarray((v > 0).sum(axis=1), dtype=np.intp)
+    used = np.zeros(v.shape, dtype=np.bool_)
+    for row, one in zip(used, v, strict=True):
+        row[in_use(one)] = True
+    cells = np.asarray(used.sum(axis=1), dtype=np.intp)
     m = np.array([number_of_words(K) for K in cells.tolist()], dtype=np.intp)
     q = np.array([largest_q(level, one) for one in m.tolist()], dtype=np.intp)
     estimate = np.full(N, np.nan)
     lower, upper, count = np.full(N, -np.inf), np.full(N, np.inf), m - 1
-    for rows, K in _alike(cells):
-        keep = np.argsort(v[rows] == 0, axis=1, kind="stable")[:, :K]
-        b, w = np.take_along_axis(beta[rows], keep, 1), np.take_along_axis(v[rows], keep, 1)
+    for rows, keep in alike(used):
+        b, w = beta[rows][:, keep], v[rows][:, keep]
+        K = b.shape[1]
+        bias: tuple[Array | float, Array | float] = (0.0, 0.0)
+        if biases is not None and K > 1:
+            first, second = (biases(rows, keep, part) for part in parts_of(K))
+            bias = first, second
         estimate[rows] = (w * b).sum(axis=1) / w.sum(axis=1)
-        found = spans(b, w, blur[rows])
+        found = spans(b, w, blur[rows], bias)
         lower[rows], upper[rows] = found.interval(int(q[rows[0]]))
         count[rows] = found.holding(tau[rows])
     return Intervals(estimate, lower, upper, q, m, cells, count)
 
 
-def _alike(cells: IntArray) -> Iterator[tuple[IntArray, int]]:
-    """Yield numbers that share a number of cells, as many as fit into memory."""
-    for K in np.unique(cells[cells > 0]).tolist():
-        same = np.flatnonzero(cells == K)
-        for part in slices(len(same), rows_that_fit(_BATCH, number_of_words(K))):
-            yield same[part], K
+def alike(used: BoolArray, most: int = 2**15) -> Iterator[tuple[IntArray, BoolArray]]:
+    """Yield numbers (N, K) with the same cells in use, as many as fit into memory, and these."""
+    patterns, which = np.unique(used, axis=0, return_inverse=True)
+    for index, keep in enumerate(patterns):
+        same, K = np.flatnonzero(which.reshape(-1) == index), int(keep.sum())
+        step = rows_that_fit(_BATCH, 4 * min(most, number_of_words(K)))
+        for part in slices(len(same) if K else 0, step):
+            yield same[part], keep

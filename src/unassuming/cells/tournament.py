@@ -24,7 +24,7 @@ from unassuming.cells.codes import hadamard_words
 from unassuming.cells.estimates import Atoms, Sample, fits, places_of
 from unassuming.cells.robust import robust_estimates
 from unassuming.cells.theorem import Spans, outward
-from unassuming.noise import order_of, powers
+from unassuming.noise import powers
 
 _SWEEPS, _CHOOSING, _RIDGE = 4, 1000, 0.02
 _MOST_WORDS = 2048
@@ -33,24 +33,12 @@ _PERMUTATIONS, _KEY = 400, 115
 
 
 def certified_q(level: float, m: int) -> int:
-    """Return q = floor((αm + 1)/2), the largest with (2q - 1)/m <= α = 1 - level.
-
-    Examples
-    --------
-    >>> certified_q(0.95, 1000), certified_q(0.95, 10)
-    (25, 0)
-    """
+    """Return q = floor((αm + 1)/2), the largest with (2q - 1)/m <= α = 1 - level."""
     return int(((1 - level) * m + 1) / 2 + 1e-9 * m)
 
 
 def certified_level(level: float, m: int) -> float:
-    """Return 1 - (2q - 1)/m, the level that is attained, or 1 if none is.
-
-    Examples
-    --------
-    >>> certified_level(0.95, 32), certified_level(0.95, 16)
-    (0.96875, 1.0)
-    """
+    """Return 1 - (2q - 1)/m, the level that is attained, or 1 if none is."""
     q = certified_q(level, m)
     return 1 - (2 * q - 1) / m if q else 1.0
 
@@ -58,17 +46,9 @@ def certified_level(level: float, m: int) -> float:
 def certified(
     found: Spans, level: float, tau: Array | float = 0.0, center: Array | float = 0.0
 ) -> tuple[Array, Array, Array]:
-    """Return lower, upper and p-values of hypothetical values tau, each (N,).
-
-    The ends are the q-th smallest lo_s and the q-th largest hi_s. The estimate ``center`` of all
-    rows is in the hull of all spans, also where it is in none of them.
-
-    Examples
-    --------
-    >>> found = Spans(np.array([[0.0, 1.0, -1.0]]), np.array([[4.0, 3.0, 0.5]]))
-    >>> certified(found, 0.75, tau=9.0, center=2.0)
-    (array([-1.]), array([4.]), array([0.25]))
-    """
+    """Return lower, upper and p-values of hypothetical values tau, each (N,)."""
+    # The ends are the q-th smallest lo_s and the q-th largest hi_s. The estimate `center` of all
+    # rows is in the hull of all spans, also where it is in none of them.
     m = found.lo.shape[1] + 1
     q = certified_q(level, m)
     lower, upper = found.interval(q)
@@ -83,13 +63,7 @@ def certified(
 
 
 def fewest_words(level: float) -> int:
-    """Return the smallest power of two m that allows the level.
-
-    Examples
-    --------
-    >>> fewest_words(0.9), fewest_words(0.95), fewest_words(0.99)
-    (16, 32, 128)
-    """
+    """Return the smallest power of two m that allows the level."""
     m = 4
     while certified_q(level, m) < 1:
         m *= 2
@@ -104,25 +78,18 @@ class Halves:
     columns: IntArray
     m: int
 
-    def spans(self, atoms: Atoms, U: Array, blur: Array | float = 0.0) -> Spans:
+    def spans(self, sample: Sample, U: Array, *, robust: bool = False) -> Spans:
         """Return the spans of numbers U (c, r), as distances from the estimates of all rows."""
-        v, beta = self._fits(atoms, U)
+        # From least squares, or from least absolute deviations in both halves.
+        v, ends = self._fits(sample.atoms, U)
+        if robust:
+            columns = self.columns if sample.units is None else self.columns[sample.units]
+            labels = (hadamard_words(self.m)[1:, columns] > 0).astype(np.intp)
+            found = [robust_estimates(sample.Q, sample.e, one, 2, U) for one in labels]
+            ends = np.moveaxis(np.array(found), 0, -1)
         unknown = (v == 0).any(axis=1)
-        lo = np.where(unknown, -np.inf, beta.min(axis=1))
-        return outward(lo, np.where(unknown, np.inf, beta.max(axis=1)), blur)
-
-    def robust_spans(self, sample: Sample, U: Array) -> Spans:
-        """Return the spans of numbers U (c, r) from least absolute deviations in both halves."""
-        v, _ = self._fits(sample.atoms, U)
-        columns = self.columns if sample.units is None else self.columns[sample.units]
-        words = hadamard_words(self.m)[1:, columns] > 0
-        ends = np.array(
-            [robust_estimates(sample.Q, sample.e, word.astype(np.intp), 2, U) for word in words]
-        )
-        unknown = (v == 0).any(axis=1)
-        lo = np.where(unknown, -np.inf, ends.min(axis=2).T)
-        hi = np.where(unknown, np.inf, ends.max(axis=2).T)
-        return outward(lo, hi, sample.at.blur)
+        lo = np.where(unknown, -np.inf, ends.min(axis=1))
+        return outward(lo, np.where(unknown, np.inf, ends.max(axis=1)), sample.at.blur)
 
     def widths(self, atoms: Atoms, U: Array) -> Array:
         """Return the predicted half-widths of numbers U (c, r), for noise of size 1."""
@@ -142,27 +109,19 @@ class Halves:
 
 
 def gaussian_extreme(m: int) -> float:
-    """Return the median of the largest of m - 1 absolute normal deviations.
-
-    Examples
-    --------
-    >>> round(gaussian_extreme(32), 2)
-    2.29
-    """
+    """Return the median of the largest of m - 1 absolute normal deviations."""
     return float(ndtri((1 + 0.5 ** (1 / (m - 1))) / 2))
 
 
 def halves(atoms: Atoms, level: float, key: int = 0) -> Halves | None:
-    """Return the group of halves for all numbers at a level; None with too few rows.
-
-    The first column of an atom is a power of a primitive element of GF(m), in descending order of
-    leverage. Then in turn every atom takes the column with the least sum over the words of
-    tr(P_w + εI)⁻¹ + tr(I - P_w + εI)⁻¹, where P_w are the products of the rows with +.
-    """
+    """Return the group of halves for all numbers at a level; None with too few rows."""
+    # The first column of an atom is a power of a primitive element of GF(m), in descending order of
+    # leverage. Then in turn every atom takes the column with the least sum over the words of tr(P_w
+    # + εI)⁻¹ + tr(I - P_w + εI)⁻¹, where P_w are the products of the rows with +.
     m, (N, k, r) = fewest_words(level), atoms.L.shape
     if m > _MOST_WORDS or m.bit_length() > N or N * k < 2 * r:
         return None
-    order = order_of(atoms.leverage, key)
+    order = atoms.order(key)
     column = np.empty(N, dtype=np.intp)
     column[order] = powers(m, N)
     H = hadamard_words(m)[1:]
@@ -236,12 +195,10 @@ def permutations(blocks: IntArray) -> IntArray:
 
 
 def palmrt_spans(Q: Array, e: Array, u: Array, moves: IntArray) -> Spans:
-    """Return the spans of one number uᵀθ, as distances from its estimate, (1, m - 1).
-
-    For each permutation P the true number is in the span if |x̃ᵀ(e - xτ)|/‖x̃‖ does not exceed the
-    same for Px, where x̃ and its analogue are what [Z, PZ] leaves of x and of Px. The rows Q (n, r)
-    are orthonormal columns, e (n,) residuals; ``moves`` (m - 1, n) the permutations.
-    """
+    """Return the spans of one number uᵀθ, as distances from its estimate, (1, m - 1)."""
+    # For each permutation P the true number is in the span if |x̃ᵀ(e - xτ)|/‖x̃‖ does not exceed
+    # the same for Px, where x̃ and its analogue are what [Z, PZ] leaves of x and of Px. The rows Q
+    # (n, r) are orthonormal columns, e (n,) residuals; `moves` (m - 1, n) the permutations.
     x, Z = Q @ u, Q @ qr(u[:, None], check_finite=False)[0][:, 1:]
     lo, hi = np.full(len(moves), -np.inf), np.full(len(moves), np.inf)
     for i, order in enumerate(moves):
@@ -261,3 +218,17 @@ def palmrt_spans(Q: Array, e: Array, u: Array, moves: IntArray) -> Spans:
                 ends = (s - t) / (b - c), (s + t) / (b + c)
                 lo[i], hi[i] = min(ends), max(ends)
     return outward(lo[None], hi[None])
+
+
+def halves_where_narrower(
+    atoms: Atoms, U: Array, level: float, widths: Array
+) -> tuple[Halves | None, Array]:
+    """Return halves, and their half-widths (c,) where cells, of ``widths``, may be wider."""
+    N, k, r = atoms.L.shape
+    kept = max(1 - 2 * (r - 1) / (N * k), 0.05)
+    tried = np.flatnonzero(widths > gaussian_extreme(fewest_words(level)) / np.sqrt(kept))
+    found = halves(atoms, level) if tried.size else None
+    predicted = np.full(len(U), np.inf)
+    if found is not None:
+        predicted[tried] = found.widths(atoms, U[tried])
+    return found, predicted

@@ -200,6 +200,16 @@ class SingleOptions:
         return self.estimator == "median"
 
     @property
+    def number(self) -> int | None:
+        """The number of cells, if it was given."""
+        return self.cells if isinstance(self.cells, int) else None
+
+    @property
+    def labels(self) -> IntArray | None:
+        """The cell of each row, if these were given."""
+        return self.cells if isinstance(self.cells, np.ndarray) else None
+
+    @property
     def cells_key(self) -> object:
         """What distinguishes these cells from others, for a dictionary."""
         return self.cells.tobytes() if isinstance(self.cells, np.ndarray) else self.cells

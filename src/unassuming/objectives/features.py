@@ -10,11 +10,11 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from unassuming._numerics import Factor, factor
+from unassuming._typing import Array
+from unassuming.inputs import check_width
 from unassuming.objectives.base import Design
 from unassuming.objectives.norm_ball import NormBall
 from unassuming.objectives.penalties import Penalty
-from unassuming._typing import Array
-from unassuming.inputs import check_width
 
 
 @final

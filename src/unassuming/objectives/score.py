@@ -12,9 +12,9 @@ import numpy as np
 from scipy.optimize import lsq_linear
 
 from unassuming._numerics import EPS, gaps, snapped
+from unassuming._typing import Array, IntArray
 from unassuming.objectives.losses import Loss
 from unassuming.objectives.penalties import Penalty
-from unassuming._typing import Array, IntArray
 
 _FEW = 8
 """Rows a group, from which sums over groups are worth while."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
@@ -27,15 +28,7 @@ from unassuming.ranking import Level, RankTest
 from unassuming.regions.explain import INPUT, Cause, Status
 from unassuming.regions.results import Band, Interval
 from unassuming.regions.shapes import OuterBounds, Question
-from unassuming.regions.single.at_once import (
-    all_at_once,
-    cells_for_functionals,
-    cells_for_model_error,
-    check_at_once,
-    division_for,
-    function_cells,
-    simultaneous_summary,
-)
+from unassuming.regions.single.at_once import NO_MEMBERS, balanced_cells, joint_answer
 from unassuming.regions.single.functions import (
     Assumption,
     Functions,
@@ -43,24 +36,10 @@ from unassuming.regions.single.functions import (
     functional_rows,
 )
 from unassuming.regions.single.hypotheses import FTest, hypothesis_test
-from unassuming.regions.single.instruments import (
-    Instruments,
-    instrument_bounds,
-    instrument_options,
-    instrument_summary,
-    instrument_test,
-)
+from unassuming.regions.single.instruments import Instruments
 from unassuming.regions.single.numbers import Numbers
-from unassuming.regions.single.summary import (
-    Summary,
-    at_each,
-    check_level,
-    highest,
-    one_by_one,
-    options_for,
-    require_alone,
-    summary_of,
-)
+from unassuming.regions.single.options import CELLS, JOINT, Setting, check_at_once
+from unassuming.regions.single.summary import Summary, at_each, check_level, highest
 from unassuming.regions.single.values import (
     Asked,
     Joint,
@@ -108,12 +87,13 @@ class Answers:
         make = partial(Interval, names=names)
         if not alone:
             if isinstance(functionals, Functional) and self.problem.design("interval").dual:
-                method = cells_for_functionals(method)
+                Setting.KERNEL.check(method)
+                method = CELLS
             question = self._in_ball(Question(g, assumption.norm_bound))
             joint = self._jointly(question, make, inner=inner)
             asks = question, names, level, method, options, make, assumption, values
             return self._at_once(*asks, joint, inner=inner)
-        require_alone(inner)
+        _require_alone(inner)
         require_nonzero(g)
         if not assumption.given:
             return self._one_by_one(g, names, level, method, options, make)
@@ -145,10 +125,9 @@ class Answers:
             names, values = _numbered(question.g), partial(self._inputs, X, assumption)
             asks = question, names, level, method, options, make, assumption, values
             return self._at_once(*asks, joint, inner=inner)
-        require_alone(inner)
+        _require_alone(inner)
         if not assumption.given:
-            if not self.problem.objective.endogenous:
-                _ = self._numbers  # refuses a kernel before anything else
+            _ = self._numbers  # refuses a kernel before anything else
             g = self._question(X, None, target).g
             return self._one_by_one(g, _numbered(g), level, method, options, make)
         g = self.problem.design("band").rows(self.problem.transform(X))
@@ -175,16 +154,19 @@ class Answers:
             if not problem.objective.endogenous:
                 _ = self._numbers  # refuses labels and kernels
             chosen = check_at_once(method, *options)
-            made = division_for(problem, g, level, chosen, options[0])
-            shape = None if made is not None else self.region.shape
-            return simultaneous_summary(problem, shape, g, names, level, self.region.level, made)
+            made = balanced_cells(problem, g, level, chosen, options[0])
+            if made is None:
+                found = joint_answer(self.region.shape, g, self.region.level(level))
+            else:
+                found = made.answer(level)
+            return found.summary(problem, g, names, level)
+        numbers, jointly = self._numbers, self._bounded_jointly
         checked = self._options(method, options)
-        if problem.objective.endogenous:
-            every = functionals is None
-            return instrument_summary(
-                self._instruments, g, names, level, checked, all_asked=every
-            )
-        return summary_of(self._numbers, g, names, level, checked, self._bounded_jointly)
+        found = numbers.answer(g, names, level, checked, level, jointly)
+        if functionals is None:
+            why = replace(found.why, facts=(*found.why.facts, *numbers.left_out))
+            found = replace(found, why=why)
+        return found.summary(problem, g, names, level)
 
     def hypothesis(
         self,
@@ -206,23 +188,18 @@ class Answers:
             about = self._about(functional, values(), names, g, assumption)
             return function_test(functions, about, tau, check_level(level), checked)
         asked = g, names, check_level(level), self._options(method, options), tau
+        numbers = self._numbers
         if self.problem.objective.endogenous:
-            return instrument_test(self._instruments, *asked)
-        return hypothesis_test(self._numbers, *asked)
+            return numbers.test(*asked)
+        return hypothesis_test(numbers, *asked)
 
     # What answers come from
 
     @cached_property
-    def _numbers(self) -> Numbers:
-        """Single numbers; refuses models and noise without an answer."""
+    def _numbers(self) -> Any:
+        """Single numbers, of instruments or of cells; refuses what has no answer."""
         self.region.require_ordinary()
-        return Numbers(self.problem)
-
-    @cached_property
-    def _instruments(self) -> Instruments:
-        """What is known about coefficients of endogenous columns."""
-        self.region.require_ordinary()
-        return Instruments(self.problem)
+        return (Instruments if self.problem.objective.endogenous else Numbers)(self.problem)
 
     @cached_property
     def _functions(self) -> Functions:
@@ -246,9 +223,8 @@ class Answers:
 
     def _options(self, method: Any, options: Options) -> SingleOptions:
         cells, weights, estimator = options
-        if self.problem.objective.endogenous:
-            return instrument_options(self._instruments, cells, method, weights, estimator)
-        return options_for(self._numbers, cells, method, weights, estimator)
+        checked: SingleOptions = self._numbers.options(cells, method, weights, estimator)
+        return checked
 
     def _asked(
         self, functionals: Any, assumption: Assumption
@@ -438,15 +414,23 @@ class Answers:
         chosen = check_at_once(method, *options)
         if assumption.model_error is not None:
             _ = self._functions  # refuses models for which no method allows for it
-            chosen = cells_for_model_error(chosen)
-        if chosen == "joint":
+            Setting.MODEL_ERROR.check(method)
+            chosen = CELLS
+        if chosen == JOINT:
             return joint(level)
         if not assumption.given:
-            made = division_for(self.problem, question.g, highest(level), chosen, cells, inner)
+            of = highest(level), chosen, cells
+            made = balanced_cells(self.problem, question.g, *of, inner=bool(inner))
             if made is None:
                 return joint(level)
-            return at_each(level, lambda one: all_at_once(one, made, make))
-        if not function_cells(chosen, bool(inner), lambda: self._functions):
+            return at_each(level, lambda one: made.answer(one).bounds(make, one))
+        try:
+            if inner:
+                raise NotAvailable(NO_MEMBERS)
+            _ = self._functions
+        except NotAvailable:
+            if chosen == CELLS:
+                raise
             return joint(level)
         asked = Asked(values(), names, question.g @ self.problem.estimate, assumption)
 
@@ -468,12 +452,12 @@ class Answers:
     ) -> Any:
         """Return bounds that have their level each by itself."""
         checked, chosen_for = self._options(method, options), highest(level)
+        numbers, jointly = self._numbers, self._bounded_jointly
 
         def at(one: float) -> T:
-            asked = g, tuple(names), one, checked, make, chosen_for
-            if self.problem.objective.endogenous:
-                return instrument_bounds(self._instruments, *asked)
-            return one_by_one(self._numbers, *asked, self._bounded_jointly)
+            found = numbers.answer(g, names, one, checked, chosen_for, jointly)
+            bounds: T = found.bounds(make, one)
+            return bounds
 
         return at_each(level, at)
 
@@ -485,6 +469,16 @@ class Answers:
         checked = function_options(functions, options[0], method, *options[1:])
         return at_each(
             level, lambda one: values_one_by_one(functions, asked, one, checked, make, chosen_for)
+        )
+
+
+def _require_alone(inner: object) -> None:
+    """Refuse what only the joint region offers."""
+    check_inner(inner)
+    if inner:
+        raise ValueError(
+            "inner=True does not apply to one number at a time: expected simultaneous=True with "
+            "it, given simultaneous=False. Leave out one of the two."
         )
 
 

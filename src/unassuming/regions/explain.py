@@ -12,7 +12,6 @@ import numpy as np
 from unassuming._typing import Array
 from unassuming.ranking import level_in_digits
 
-
 INPUT = "input"
 """What values of a band are called, with a number."""
 
@@ -120,22 +119,15 @@ class Cause(Enum):
     DEPEND = "{names} depend on each other: the rows do not determine them one by one."
     LEVEL_INFINITE = (
         "No finite interval of level {level:.6g} is possible for {names}, but one of level "
-        "{best:.6g} is. About {rows:,} rows like these would do."
+        "{best:.6g} is. About {enough} like these would do."
     )
     ALWAYS_INFINITE = (
         "No finite interval of level {level:.6g}, or of any level from 0.5 on, is possible for "
-        "{names}. About {rows:,} rows like these would do."
+        "{names}. About {enough} like these would do."
     )
     NOT_IN_DESIGN = "The features do not determine {names}: some of them are linearly dependent."
     ROWS_MISSING = "{n} rows do not determine {names}: the model has {d} coefficients."
     SHIFT_NOT_SEEN = "Exchangeable noise may have any mean, so the data say nothing about {names}."
-    CELLS_MISSING = (
-        "Level {level:.6g} takes {needed} cells of {units} that each determine the value, and the "
-        "data give {cells} for {names}. About {rows:,} rows like these would be enough."
-    )
-    CLUSTERS_MISSING = (
-        "Level {level:.6g} takes {needed} blocks of rows, one for each cell, and there are {units}."
-    )
     CELLS_CHOSEN = "Level {level:.6g} takes at least {needed} cells, given {cells}."
     LEVEL_TOO_HIGH = "A level of {level:.12g} is higher than cells can attain for {names}."
 

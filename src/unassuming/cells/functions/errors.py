@@ -20,10 +20,9 @@ from unassuming.cells.functions.kriging import Kriging, Wanted
 @final
 @dataclass(frozen=True)
 class Assumed:
-    """‖f‖ <= B (0 if every feature is free), a model error Δ, and a working noise scale σ.
+    """‖f‖ <= B (0 if every feature is free), a model error Δ, and a working noise scale σ."""
 
-    σ enters the choice of cells and weights only, never the level. It must not come from y.
-    """
+    # σ enters the choice of cells and weights only, never the level. It must not come from y.
 
     norm_bound: float
     model_error: float = 0.0
@@ -37,14 +36,12 @@ class Assumed:
 @final
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """Errors of the estimates of N functionals in K cells.
+    """Errors of the estimates of N functionals in K cells."""
 
-    ``H`` (N, K, K) has the products of the h_b in the coordinates of the rows; beyond these, all of
-    them have the part ``beyond`` (N,) of the functional. ``doubt`` (N, K) bounds what rounding
-    hides of their lengths. ``noise`` (N, K) has the variances for noise of variance one over the
-    sample weight, ``reach`` (N, K) is ‖a_b‖₁, ``known`` (N, K) the cells that identify the
-    functional, and ``norm`` (N,) is ‖L‖.
-    """
+    # `H` (N, K, K) has the products of the h_b in the coordinates of the rows; beyond these, all
+    # of them have the part `beyond` (N,). `doubt` (N, K) bounds what rounding hides of their
+    # lengths, `noise` (N, K) are the variances for noise of variance one over the sample weight,
+    # `reach` (N, K) is ‖a_b‖₁, `known` says which cells identify it, `norm` (N,) is ‖L‖.
 
     H: Array
     beyond: Array
@@ -85,10 +82,8 @@ class Errors:
         return np.where(self.known, np.maximum(ratio, 1e-12), 0.0)
 
     def bias(self, assumed: Assumed, w: Array, signs: Array) -> Array:
-        """Bound the bias of Σ_b s_b w_b u_b for weights w (N, K) and S rows s (S, K): (N, S).
-
-        The s are 0 and 1 for a part of the cells, or ±1. All functionals share their products.
-        """
+        """Bound the bias of Σ_b s_b w_b u_b for weights w (N, K) and S rows s (S, K): (N, S)."""
+        # The s are 0 and 1 for a part of the cells, or ±1. All functionals share their products.
         size = np.abs(signs).T
         bound = np.zeros((len(w), len(signs)))
         if assumed.norm_bound:

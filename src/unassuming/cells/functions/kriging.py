@@ -22,10 +22,9 @@ from unassuming._typing import Array, BoolArray, IntArray
 @final
 @dataclass(frozen=True, eq=False)
 class System:
-    """The rows: free features (n, p), sample weights (n,), and representers as vectors (n, r).
+    """The rows: free features (n, p), sample weights (n,), and representers as vectors (n, r)."""
 
-    ``unit`` bounds the rounding of a vector, as a share of the length of the largest.
-    """
+    # `unit` bounds the rounding of a vector, as a share of the length of the largest.
 
     trend: Array
     weight: Array
@@ -46,11 +45,10 @@ class System:
 @final
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """N functionals: their values on the free features (N, p), and their representers.
+    """N functionals: their values on the free features (N, p), and their representers."""
 
-    These are vectors in the coordinates of the rows (N, r), and the length of what is orthogonal to
-    all rows (N,). ``size`` (N,) bounds the lengths of the terms of a sum that may cancel.
-    """
+    # These are vectors in the coordinates of the rows (N, r), and the length of what is orthogonal
+    # to all rows (N,). `size` (N,) bounds the lengths of the terms of a sum that may cancel.
 
     trend: Array
     features: Array

@@ -9,7 +9,7 @@ coverage.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import final
 
@@ -21,10 +21,11 @@ from unassuming._numerics import CUT, EPS
 from unassuming._typing import Array, IntArray
 from unassuming.cells.balanced import balanced_labels
 from unassuming.cells.choose import width_factor
-from unassuming.cells.codes import largest_q, words
+from unassuming.cells.codes import in_use, largest_q
 from unassuming.cells.functions.errors import Assumed, Errors
 from unassuming.cells.functions.kriging import Kriging, System, Wanted
-from unassuming.cells.functions.theorem import BandSizes, alike, function_band, part_bias
+from unassuming.cells.functions.theorem import BandSizes, function_band
+from unassuming.cells.theorem import alike, parts_of
 
 SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
 """Candidates for μ, in units of σ²/B²."""
@@ -41,13 +42,7 @@ NUMBERS, BALANCED = (5, 6, 7, 8, 10, 12, 16), (2, 4, 8, 16, 32, 64, 128)
 
 
 def numbers_of_cells(level: float, units: int, *, simultaneous: bool = False) -> list[int]:
-    """Return the numbers of cells that are compared; none if a band has too few rows or blocks.
-
-    Examples
-    --------
-    >>> numbers_of_cells(0.9, 100), numbers_of_cells(0.9, 100, simultaneous=True)
-    ([5, 6, 7, 8, 10, 12], [16, 32, 64])
-    """
+    """Return the numbers of cells that are compared; none if a band has too few rows or blocks."""
     if simultaneous:
         enough = [K for K in BALANCED if largest_q(level, K)][:3]
         return [K for K in enough if units >= K]
@@ -70,11 +65,9 @@ def leading(system: System) -> Array:
 def interleaved(
     system: System, K: int, *, ordered: bool = False, units: IntArray | None = None
 ) -> IntArray:
-    """Return the cell of each row (n,): each cell has to see the whole function.
-
-    Rows that are ``ordered`` by a single input column take turns. Otherwise the second moments of
-    the leading eigenvectors are balanced, with the rows of a unit (n,) together.
-    """
+    """Return the cell of each row (n,): each cell has to see the whole function."""
+    # Rows that are `ordered` by a single input take turns. Otherwise the second moments of the
+    # leading eigenvectors are balanced, with the rows of a unit together.
     if ordered and units is None:
         return np.arange(system.n, dtype=np.intp) % K
     return balanced_labels(leading(system), K, units)
@@ -95,6 +88,11 @@ class MadeUp:
         theta = assumed.norm_bound / 2 * unit_functions(system, rng, D)
         return cls(theta @ system.features.T, theta @ wanted.features.T)
 
+    def outputs(self, system: System, assumed: Assumed) -> Array:
+        """Return values with noise of the working scale, always the same, at the rows (D, n)."""
+        noise = np.random.default_rng([_KEY, system.n]).standard_normal(self.at_rows.shape)
+        return self.at_rows + assumed.noise_scale * noise / np.sqrt(system.weight)
+
     def shifts(self, a: Array, kriging: Kriging, where: slice | IntArray) -> Array:
         """Return the biases of estimates of some functionals with weights a (N, n): (D, N, K)."""
         return kriging.sums(a, self.at_rows) - self.wanted[:, where, None]
@@ -110,10 +108,9 @@ def unit_functions(system: System, rng: np.random.Generator, D: int) -> Array:
 @final
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The division, the smoothing and the predicted half-width of each of N functionals.
+    """The division, the smoothing and the predicted half-width of each of N functionals."""
 
-    Half-widths are infinite, or those of the norm bound alone, if too few cells identify it.
-    """
+    # Half-widths are infinite, or those of the norm bound alone, if too few cells identify it.
 
     which: IntArray
     mu: Array
@@ -136,32 +133,18 @@ def choose(
     N, mus = len(wanted), smoothings(system, assumed)
     made_up = MadeUp.of(system, wanted, assumed, _DRAWS)
     best = Choice(np.zeros(N, dtype=np.intp), np.full(N, mus[0]), np.full(N, np.inf))
-
-    def compare(index: int, mu: float, where: IntArray) -> None:
-        kriging = divisions[index]
-        for part in slices(len(where), rows_that_fit(_BATCH, 4 * _wide(kriging))):
-            rows = where[part]
-            a, known = kriging.weights(wanted.part(rows), mu)
-            errors = Errors.of(wanted.part(rows), kriging, a, known)
-            width = pointwise_half_width(errors, assumed, level, made_up.shifts(a, kriging, rows))
-            better = width < best.half_width[rows]
-            best.half_width[rows[better]] = width[better]
-            best.which[rows[better]], best.mu[rows[better]] = index, mu
-
-    # The smoothing for one number of cells, then the number of cells, then the smoothing again.
-    middle = len(divisions) // 2
-    others = [index for index in range(len(divisions)) if index != middle]
-    for mu in mus:
-        compare(middle, mu, np.arange(N))
-    first = best.mu.copy()
-    for index in others:
+    for index, kriging in enumerate(divisions):
         for mu in mus:
-            compare(index, mu, np.flatnonzero(first == mu))
-    cells = best.which.copy()
-    for index in others:
-        for mu in mus:
-            compare(index, mu, np.flatnonzero((cells == index) & (first != mu)))
-    return Choice(best.which, best.mu, np.minimum(best.half_width, assumed.limit(wanted.norm)))
+            for part in slices(N, rows_that_fit(_BATCH, 4 * _wide(kriging))):
+                some = wanted.part(part)
+                a, known = kriging.weights(some, mu)
+                errors = Errors.of(some, kriging, a, known)
+                shifts = made_up.shifts(a, kriging, part)
+                width = pointwise_half_width(errors, assumed, level, shifts)
+                better = np.arange(N)[part][width < best.half_width[part]]
+                best.half_width[better] = width[better - part.start]
+                best.which[better], best.mu[better] = index, mu
+    return replace(best, half_width=np.minimum(best.half_width, assumed.limit(wanted.norm)))
 
 
 def _wide(kriging: Kriging) -> int:
@@ -171,21 +154,23 @@ def _wide(kriging: Kriging) -> int:
 
 
 def pointwise_half_width(errors: Errors, assumed: Assumed, level: float, shifts: Array) -> Array:
-    """Return the mean half-width of the interval of each functional (N,).
-
-    ``shifts`` (D, N, K) are biases of D <= 24 functions; each meets one draw of the noise. For
-    equal cells without a bias the mean is known, and the draws are scaled so that they give it.
-    """
-    width, D = np.full(len(errors.H), np.inf), len(shifts)
-    used = errors.weights(assumed) > 0
-    for rows, some, w in alike(errors, assumed, _WORDS):
-        K = w.shape[1]
+    """Return the mean half-width of the interval of each functional (N,)."""
+    # `shifts` (D, N, K) are biases of D <= 24 functions; each meets one draw of the noise. For
+    # equal cells without a bias the mean is known, and the draws are scaled so that they give it.
+    width, D, w = np.full(len(errors.H), np.inf), len(shifts), errors.weights(assumed)
+    used = np.zeros(w.shape, dtype=np.bool_)
+    for row, one in zip(used, w, strict=True):
+        row[in_use(one)] = True
+    for rows, keep in alike(used, _WORDS):
+        K, own = int(keep.sum()), w[rows][:, keep]
         flipped, q = _prediction_words(K, level)
-        if q:
+        if q and K > 1:
+            some = errors.part(rows, keep)
             u = _correction(K, level, D) * _draws(K)[:D, None] * assumed.noise_scale
-            u = u * np.sqrt(some.noise) + shifts[:, rows][:, used[rows]].reshape(D, len(rows), K)
-            bias = [part_bias(w, some, assumed, part) for part in (flipped, 1 - flipped)]
-            width[rows] = _mean_half_width(u, w, bias, flipped, q)
+            u = u * np.sqrt(some.noise) + shifts[:, rows][:, :, keep]
+            parts = (flipped, 1 - flipped)
+            bias = [some.bias(assumed, own, part) / (own @ part.T) for part in parts]
+            width[rows] = _mean_half_width(u, own, bias, flipped, q)
     return width
 
 
@@ -203,7 +188,7 @@ def _mean_half_width(u: Array, w: Array, bias: list[Array], flipped: Array, q: i
 @lru_cache(maxsize=64)
 def _prediction_words(K: int, level: float) -> tuple[Array, int]:
     """Return the cells that at most 127 words flip, 1 or 0, and q; 0 if the level is too high."""
-    flipped = (1 - words(K)[1:]) / 2
+    flipped, _ = parts_of(K)
     if not largest_q(level, len(flipped) + 1):
         return flipped, 0
     if len(flipped) > _WORDS:
@@ -234,14 +219,10 @@ def looked_at(N: int) -> IntArray:
 def choose_band(
     system: System, wanted: Wanted, divisions: Sequence[Kriging], assumed: Assumed, level: float
 ) -> Choice:
-    """Choose one division and smoothing for all functionals, by their median half-width.
-
-    Half-widths are those of the functionals that were looked at.
-    """
+    """Choose one division and smoothing for all functionals, by their median half-width."""
+    # Half-widths are those of the functionals that were looked at.
     some, mus = wanted.part(looked_at(len(wanted))), smoothings(system, assumed)
-    values = MadeUp.of(system, some, assumed, _BAND_DRAWS).at_rows
-    noise = np.random.default_rng([_KEY, system.n]).standard_normal(values.shape)
-    y = values + assumed.noise_scale * noise / np.sqrt(system.weight)
+    y = MadeUp.of(system, some, assumed, _BAND_DRAWS).outputs(system, assumed)
 
     def at(index: int, mu: float) -> tuple[float, int, float, Array]:
         width = band_half_width(divisions[index], some, mu, assumed, level, y)

@@ -18,10 +18,6 @@ from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
 from unassuming.objectives import Design
 from unassuming.regions.problem import Problem
 
-_COLLECT = (
-    "make it with StreamingRegion(..., cells=32) if the signs of its noise may change, or build "
-    "the region in memory with ua.confidence_region(estimator, X, y)."
-)
 _NEED = "intervals and tests of one number at a time need"
 _AT_ONCE = "Use region.interval(simultaneous=True) or region.band(X), which hold for all at once."
 _WITHOUT = "Use unassuming region without --pointwise: its bounds hold at once."
@@ -30,7 +26,7 @@ _LOGISTIC = (
     "interval() is finite with few columns."
 )
 _KERNEL = (
-    f"{_NEED} a model with features: a kernel model has as many coefficients as rows, and no cell "
+    f"{_NEED} a model with features: a kernel model has as many coefficients as rows, and no group "
     "of rows determines a value."
 )
 
@@ -38,13 +34,13 @@ _KERNEL = (
 @final
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The rows of a region, or cells of a stream, and what the noise class declares about them.
+    """The rows of a region, or cells of a stream, and what the noise class declares about them."""
 
-    Of a stream, Phi and y are fewer rows with the same inner products, and ``kept`` its cells.
-    ``signs`` (n,) is the unit of each row that may change its sign, ``swaps`` (n,) the block within
-    which rows may be swapped; None if the noise does not allow it. ``rotated`` rows are coordinates
-    in another basis; ``turn`` makes such a column of one with a number for each row of the data.
-    """
+    # Of a stream, Phi and y are fewer rows with the same inner products, and `kept` its cells.
+    # `signs` (n,) is the unit of each row that may change its sign, `swaps` (n,) the block
+    # within which rows may be swapped; None if the noise does not allow it. `rotated` rows are
+    # coordinates in another basis; `turn` makes such a column of one with a number for each row
+    # of the data.
 
     n: int
     Phi: Array
@@ -78,9 +74,9 @@ class Evidence:
         if objective.endogenous:
             names = joined(objective.names[j] for j in objective.endogenous)
             raise NotAvailable(
-                "least squares in cells needs columns that do not depend on the noise, and "
-                f"{names} may depend on it. Use region.interval(simultaneous=True), whose bounds "
-                "hold at once, or ask for the endogenous column alone: region.summary()."
+                "least squares in groups of rows needs columns that do not depend on the noise, "
+                f"and {names} may depend on it. Use region.interval(simultaneous=True), whose "
+                "bounds hold at once, or ask for the endogenous column alone: region.summary()."
             )
         design = problem.design("one number at a time")
         if design.dual:
@@ -91,8 +87,8 @@ class Evidence:
                 f"{_KERNEL} Add --norm-bound B, or use --model spline.",
             )
         if problem.cells is not None:
-            matrix, y = design.matrix, objective.y
-            return cls(problem.n, matrix, y, None, None, None, spherical=False, kept=problem.cells)
+            kept, y = problem.cells, objective.y
+            return cls(problem.n, design.matrix, y, None, None, None, spherical=False, kept=kept)
         return cls.of_rows(problem, design)
 
     @classmethod
@@ -105,34 +101,33 @@ class Evidence:
             turned, turn = design.in_basis(Q), partial(_rotated, Q)
             assert turned is not None
             design, y = turned, turn(y)
-        data = problem.data("intervals and tests of one number at a time need cells or", _COLLECT)
-        found = cls(
-            n,
-            design.matrix,
-            y,
-            data.weight,
-            sign_units_of(noise, n),
-            swap_blocks_of(noise, n),
-            is_spherical(noise),
-            design.intercept and bool((design.matrix[:, 0] == 1).all()),
-            rotated=problem.rotated,
-            turn=turn,
-        )
-        if found.spherical and found.weight is not None and np.ptp(found.weight) > 0:
-            raise NotAvailable(
-                "spherical noise has the same variance in every row, which weights contradict: "
-                "expected equal weights, given weights from "
-                f"{found.weight.min():.4g} to {found.weight.max():.4g}. Leave out sample_weight, "
-                "or use noise='symmetric', which allows any variances."
-            )
-        if found.signs is None and found.swaps is None and not found.spherical:
+        w = problem.data(
+            f"{_NEED} cells or",
+            "make it with StreamingRegion(..., cells=32) if the signs of its noise may change, or "
+            "build the region in memory with ua.confidence_region(estimator, X, y).",
+        ).weight
+        signs, swaps, spherical = sign_units_of(noise, n), swap_blocks_of(noise, n), False
+        if is_spherical(noise):
+            spherical = True
+            if w is not None and np.ptp(w) > 0:
+                raise NotAvailable(
+                    "spherical noise has the same variance in every row, which weights contradict: "
+                    f"expected equal weights, given weights from {w.min():.4g} to {w.max():.4g}. "
+                    "Leave out sample_weight, or use noise='symmetric', which allows any variances."
+                )
+        elif signs is None and swaps is None:
             raise NotAvailable(
                 f"{_NEED} noise whose signs may change or whose rows may be swapped, and "
-                f"{noise!r} declares neither. Use 'symmetric', "
-                "ua.noise.BlockSymmetric(blocks), 'exchangeable' or 'spherical', or define "
-                "sign_units(n) or swap_blocks(n) in the class if the assumption allows it."
+                f"{noise!r} declares neither. Use 'symmetric', ua.noise.BlockSymmetric(blocks), "
+                "'exchangeable' or 'spherical', or define sign_units(n) or swap_blocks(n) in the "
+                "class if the assumption allows it."
             )
-        return found
+        intercept, rotated = (
+            design.intercept and bool((design.matrix[:, 0] == 1).all()),
+            problem.rotated,
+        )
+        declared = signs, swaps, spherical
+        return cls(n, design.matrix, y, w, *declared, intercept, rotated=rotated, turn=turn)
 
     @property
     def flips(self) -> bool:
@@ -140,22 +135,15 @@ class Evidence:
         return self.signs is not None or self.kept is not None
 
     @property
-    def in_blocks(self) -> bool:
-        """Whether signs change in blocks of rows only."""
-        if self.kept is not None:
-            return self.kept.blocks
-        return self.signs is not None and int(self.signs.max()) + 1 < len(self.signs)
-
-    @property
     def clusters(self) -> int | None:
         """Number of blocks of rows whose signs change together; None if every row is a unit."""
-        return int(self.signs.max()) + 1 if self.signs is not None and self.in_blocks else None
+        units = 0 if self.signs is None else int(self.signs.max()) + 1
+        return units if 0 < units < self.n else None
 
     @property
-    def units(self) -> str:
-        """What cells are made of, in words."""
-        rows = "rotated rows" if self.rotated else "rows"
-        return f"blocks of {rows}" if self.in_blocks else rows
+    def in_blocks(self) -> bool:
+        """Whether signs change in blocks of rows only."""
+        return self.clusters is not None if self.kept is None else self.kept.blocks
 
     @property
     def whole(self) -> Coordinates:
@@ -167,8 +155,15 @@ class Evidence:
     @cached_property
     def signed(self) -> Sample:
         """The rows with their weights, and the units in which signs change."""
+        return self._with(self.y)
+
+    def like(self, targets: Array) -> Sample:
+        """Return these rows with other targets (n,), in the basis of the data."""
+        return self._with(self.turn(targets))
+
+    def _with(self, y: Array) -> Sample:
         units = self.signs if self.in_blocks else None
-        return Sample.of(self.Phi, self.y, self.weight, intercept=self.intercept, units=units)
+        return Sample.of(self.Phi, y, self.weight, intercept=self.intercept, units=units)
 
     @cached_property
     def plain(self) -> Sample:
@@ -186,19 +181,17 @@ class Evidence:
     def pairs(self, c: Array, cells: IntArray | None) -> IntArray:
         """Return pairs of rows (P, 2) that are opposite for one functional, inside given cells."""
         assert self.swaps is not None
-        blocks = self.swaps
+        blocks, sample = self.swaps, self.centred
         if cells is not None:
             both = np.column_stack([blocks, cells])
             blocks = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1).astype(np.intp)
-        sample = self.centred
-        return opposite_pairs(sample.Q @ sample.at.vectors(c[None])[0][0], blocks)
+        directions = np.column_stack([sample.at.vectors(c[None])[0][0], sample.at.ties])
+        return opposite_pairs(sample.Q @ directions * np.sqrt(self.n), blocks)
 
     def paired(self, pairs: IntArray, targets: Array | None = None) -> Sample:
-        """Return differences of pairs of rows (11.4), with the noise of rows.
-
-        They are divided by √2, so that the noise has the same size as that of rows. A pair has the
-        weight that the difference of two rows with these weights has.
-        """
+        """Return differences of pairs of rows (11.4), with the noise of rows."""
+        # They are divided by √2, so that the noise has the same size as that of rows. A pair has
+        # the weight that the difference of two rows with these weights has.
         y = self.y if targets is None else self.turn(targets)
         first, second = pairs.T
         w = np.full(len(pairs), 0.5)
@@ -211,17 +204,3 @@ class Evidence:
 def _rotated(Q: Array, t: Array) -> Array:
     """Return Qᵀt for one column (n,)."""
     return np.asarray(t @ Q)
-
-
-def require_whole_blocks(labels: IntArray, units: IntArray) -> None:
-    """Refuse cells that divide a block."""
-    first = np.full(int(units.max()) + 1, -1)
-    first[units[::-1]] = labels[::-1]
-    torn = np.flatnonzero(labels != first[units])
-    if len(torn):
-        raise ValueError(
-            "cells divides a block of the noise: expected the same label for all rows of a block, "
-            f"given {labels[torn[0]]} and {first[units[torn[0]]]} (numbered in order of "
-            f"appearance) in the block of row {torn[0]} (counted from zero). Put whole blocks "
-            "into a cell."
-        )

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast, final
+from typing import Any, cast, final
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
-from unassuming._numerics import EPS
+from unassuming._numerics import EPS, factor
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells.balanced import BalancedBand
+from unassuming.cells.estimates import by_unit, order_of
 from unassuming.cells.functions.errors import Assumed, Errors
 from unassuming.cells.functions.kriging import Coordinates, Kriging, System, Wanted
 from unassuming.cells.functions.predict import (
@@ -31,29 +33,25 @@ from unassuming.cells.functions.predict import (
     numbers_of_cells,
     unit_functions,
 )
-from unassuming.cells.functions.theorem import (
-    BandSizes,
-    FunctionBand,
-    biased_intervals,
-    function_band,
-)
+from unassuming.cells.functions.theorem import BandSizes, biased_intervals, function_band
 from unassuming.cells.theorem import Intervals
 from unassuming.functionals import Functional
-from unassuming.inputs import SingleOptions, check_like, check_single, single_column, tangents
-from unassuming.noise import hashed, order_of, sign_units_of
+from unassuming.inputs import SingleOptions, check_like, single_column, tangents
+from unassuming.noise import sign_units_of
 from unassuming.objectives import Design, KernelDesign
 from unassuming.regions.problem import Problem
-from unassuming.regions.single.evidence import require_whole_blocks
-from unassuming.regions.single.joint_width import joint_of_features, joint_of_kernel
+from unassuming.regions.single.at_once import joint_half_widths
+from unassuming.regions.single.joint_width import joint_of_kernel
+from unassuming.regions.single.options import Setting, single_options
 
 WORKING_SCALE = 1 / 40
 """The working noise scale, as a share of B√k(x, x), which no value of the function exceeds."""
 _BATCH = 2**26
 _MOST_ROWS = 2000
 """With more rows the joint region is not predicted: its cost would exceed that of the cells."""
-_WIDE, _FEW = 2.0, 300
-"""Intervals of more noise scales on each side are compared with the joint region, if rows are few:
-with more of them it is wider, but where the data say nothing."""
+_WIDE, _FEW, _NARROWER = 2.0, 300, 0.99
+"""With more than a few rows only intervals of more noise scales on each side are compared with the
+joint region, which is wider elsewhere. It is used where it is narrower by a hundredth."""
 
 IN_MEMORY = "build the region in memory with ua.confidence_region(estimator, X, y)."
 NO_NORMS = (
@@ -74,10 +72,10 @@ NO_SLOPES = (
 @final
 @dataclass(frozen=True)
 class Assumption:
-    """What a user assumes of the function: B, Δ, and a working noise scale; None if not given.
+    """What a user assumes of the function: B, Δ, and a working noise scale; None if not given."""
 
-    ``whole`` says whether values of f* itself are wanted, not those of a model that misses it by Δ.
-    """
+    # `whole` says whether values of f* itself are wanted, not those of a model that misses it by
+    # Δ.
 
     norm_bound: float | None
     model_error: float | None = None
@@ -88,6 +86,11 @@ class Assumption:
     def given(self) -> bool:
         """Whether anything is assumed."""
         return self.norm_bound is not None or self.model_error is not None
+
+    @property
+    def stated(self) -> dict[str, float | None]:
+        """What a result repeats."""
+        return {"norm_bound": self.norm_bound, "model_error": self.model_error}
 
     @property
     def beyond(self) -> float:
@@ -146,13 +149,14 @@ class Functions:
 
     @cached_property
     def order(self) -> IntArray:
-        """The order of the rows: by the single input column, or else by leverage; ties at random.
-
-        These follow a fixed permutation, never the position: rows may be sorted by y.
-        """
+        """The order of the rows: by the single input column, or else by leverage."""
+        # These follow a fixed permutation, never the position: rows may be sorted by y.
         if self._alone is not None:
-            return np.lexsort((hashed(np.arange(self.problem.n)), self._alone))
-        return order_of(np.square(leading(self._penalised[0])).sum(axis=1))
+            number = np.unique(self._alone, return_inverse=True)[1].reshape(-1)
+            return order_of(-number[:, None].astype(np.float64))
+        basis = leading(self._penalised[0])
+        scale = len(basis) / max(basis.shape[1], 1)
+        return order_of(np.square(basis).sum(axis=1, keepdims=True) * scale)
 
     def _turned(self, columns: Array) -> Array:
         """Return columns (n, k) in the basis of the noise."""
@@ -287,7 +291,7 @@ class Functions:
         """Return the divisions of the rows that are compared."""
         if isinstance(cells, np.ndarray):
             if self._units is not None:
-                require_whole_blocks(cells, self._units)
+                by_unit(cells, self._units)  # refuses cells that divide a block
             return [self.kriging(assumption, int(cells.max()) + 1, cells)]
         numbers = numbers_of_cells(level, self.units) if cells is None else [cells]
         return [self.kriging(assumption, K) for K in numbers]
@@ -338,15 +342,15 @@ class Functions:
 
     def band(
         self, wanted: Wanted, kriging: Kriging, mu: float, level: float, assumption: Assumption
-    ) -> FunctionBand:
+    ) -> BalancedBand:
         """Return the simultaneous band from the balanced cells of a division."""
         assumed, every = self.assumed(assumption), np.arange(len(wanted))
-        parts = [
-            (u, BandSizes.of(errors, assumed))
-            for _, u, errors in self._estimated(wanted, kriging, mu, every)
-        ]
-        u, sizes = zip(*parts, strict=True)
-        return function_band(np.concatenate(u), BandSizes.joined(sizes), level)
+        parts = []
+        for _, u, errors in self._estimated(wanted, kriging, mu, every):
+            sizes = BandSizes.of(errors, assumed)
+            parts.append((u, sizes.scale, sizes.bias))
+        u, scale, bias = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return function_band(u, BandSizes(scale, bias), level)
 
     def balanced(
         self, wanted: Wanted, level: float, cells: int | None, assumption: Assumption
@@ -365,42 +369,41 @@ class Functions:
     # The joint region instead
 
     def joint_half_width(self, wanted: Wanted, level: float, assumption: Assumption) -> Array:
-        """Return the predicted half-widths of the joint region's band (N,); infinite if unknown.
-
-        Without a norm bound it is about as wide as the F ellipsoid, and a norm bound only makes it
-        narrower. That of kernel ridge is predicted from simulated data. Other objectives have wider
-        bands, or none.
-        """
+        """Return the predicted half-widths of the joint region's band (N,); infinite if unknown."""
+        # Without a norm bound it is about as wide as the F ellipsoid, and a norm bound only makes
+        # it narrower. Other objectives than kernel ridge and least squares have wider bands, or
+        # none.
         o, n, unknown = self.problem.objective, self.problem.n, np.full(len(wanted), np.inf)
-        if o.penalty is None or not (o.quadratic and self.problem.whitened):
-            return unknown
-        if assumption.model_error is not None or assumption.norm_bound is None:
+        known = o.penalty is not None and o.quadratic and self.problem.whitened
+        if not known or assumption.norm_bound is None:
             return unknown
         assumed, system = self.assumed(assumption), self._bounded
+        if assumption.model_error is not None:
+            return unknown
         if self.design.dual:
             if system.trend.shape[1] or n > _MOST_ROWS:
                 return unknown
             units = None if self._units is None else self._units[self.order]
             return joint_of_kernel(system, wanted, assumed, o.penalty.alpha, level, units)
         Phi = np.column_stack([system.trend, system.features]) * np.sqrt(system.weight)[:, None]
-        _, s, Vt = np.linalg.svd(Phi, full_matrices=False)
-        seen = s > 1e-11 * s[0]
-        g = np.column_stack([wanted.trend, wanted.features]) @ (Vt[seen].T / s[seen])
-        if n <= seen.sum():
+        found = factor(Phi, np.ones(n))
+        U = np.column_stack([wanted.trend, wanted.features]) @ found.back
+        if n <= U.shape[1]:
             return unknown
-        information = 1 / np.maximum(np.square(g).sum(axis=1), 1e-300)
-        return assumed.noise_scale * joint_of_features(information, n, int(seen.sum()), level)
+        information = 1 / np.maximum(np.square(U).sum(axis=1), 1e-300)
+        return assumed.noise_scale * joint_half_widths(information, n, U.shape[1], level)
 
     def narrower_jointly(
         self, wanted: Wanted, choice: Choice, level: float, assumption: Assumption
     ) -> BoolArray:
         """Return which intervals one at a time the joint region is predicted to make narrower."""
+        # With many rows that is asked only where the data say next to nothing.
         wide = choice.half_width > _WIDE * self.assumed(assumption).noise_scale
+        asked = np.flatnonzero(wide | (self.problem.n <= _FEW))
         better = np.zeros(len(wanted), dtype=np.bool_)
-        if wide.any() and self.problem.n <= _FEW:
-            some = wanted.part(np.flatnonzero(wide))
-            joint = self.joint_half_width(some, level, assumption)
-            better[wide] = joint < choice.half_width[wide]
+        if asked.size:
+            joint = self.joint_half_width(wanted.part(asked), level, assumption)
+            better[asked] = joint < _NARROWER * choice.half_width[asked]
         return better
 
     def wider_at_once(
@@ -429,10 +432,8 @@ def directions(problem: Problem, functional: Functional) -> tuple[Array, Array]:
 
 
 def functional_rows(problem: Problem, functional: Functional) -> Array:
-    """Return functionals of the function as rows of the design, shape (N, d).
-
-    For a kernel these are functionals of the representation; they give the estimate.
-    """
+    """Return functionals of the function as rows of the design, shape (N, d)."""
+    # For a kernel these are functionals of the representation; they give the estimate.
     design = problem.design("a functional of the function")
     if functional.column is None:
         rows = [design.rows(problem.transform(X)) for X, _ in functional.terms]
@@ -446,17 +447,6 @@ def functional_rows(problem: Problem, functional: Functional) -> Array:
     return np.column_stack([np.zeros(len(along)), along]) if design.intercept else along
 
 
-def function_options(
-    functions: Functions, cells: object, method: object, weights: object, estimator: object
-) -> SingleOptions:
-    """Check the options of values of a function; refuse those that do not allow for a bias."""
-    options = check_single(cells, method, weights, estimator, functions.data.rows)
-    allowed = {"method": ("auto", "cells"), "cell_weights": ("design",), "cell_estimate": ("mean",)}
-    given = options.method, options.weights, options.estimator
-    for value, (name, values) in zip(given, allowed.items(), strict=True):
-        if value not in values:
-            raise ValueError(
-                f"{name} does not go with norm_bound or model_error: expected "
-                f"{' or '.join(map(repr, values))}, given {value!r}. Leave it out."
-            )
-    return options
+def function_options(functions: Functions, *given: Any) -> SingleOptions:
+    """Check cells, method, weights and estimate of values of a function."""
+    return single_options(functions.problem, None, Setting.FUNCTION, given)

@@ -13,12 +13,11 @@ from unassuming._numerics import SEEN, Factor
 from unassuming._typing import Array, IntArray
 from unassuming.cells.choose import Division
 from unassuming.cells.codes import fewest_cells, number_of_words, words
-from unassuming.cells.estimates import CellSums, Sample
+from unassuming.cells.estimates import CellSums, Coordinates, Sample
 from unassuming.cells.several import Several, division, joint_rank, predicted
 from unassuming.cells.spherical import f_test
 from unassuming.inputs import SingleOptions
 from unassuming.ranking import RankTest
-from unassuming.regions.single.evidence import require_whole_blocks
 from unassuming.regions.single.numbers import CERTIFIED, Numbers
 from unassuming.regions.single.summary import tested
 
@@ -80,7 +79,7 @@ def hypothesis_test(
     if numbers.takes_t(options):
         return _f_test(numbers.evidence.plain, g, tau, said)
     test = _one if len(g) == 1 else _several
-    found = test(numbers, g, level, options, tau, said)
+    found = replace(test(numbers, g, level, options, tau), tested=said)
     if len(g) == asked:
         return found
     return replace(found, caveat=f"{PART.format(len(g), asked)} {found.caveat}".strip())
@@ -94,24 +93,20 @@ def _determined(factor: Factor, g: Array, tau: Array) -> tuple[Array, Array]:
     return (L @ g, L @ tau) if 0 < len(L) < len(g) else (g, tau)
 
 
-def _one(
-    numbers: Numbers, g: Array, level: float, options: SingleOptions, tau: Array, said: str
-) -> RankTest:
+def _one(numbers: Numbers, g: Array, level: float, options: SingleOptions, tau: Array) -> RankTest:
     """Test one functional, with the p-value of its row in a summary."""
     out = numbers.outcome(g, level, options, tau)
     rank, m = int(out.rank[0]), int(out.m[0])
     if out.method[0] in CERTIFIED:
-        return RankTest(rank, m, np.zeros(0), AN_UPPER_BOUND, said)
+        return RankTest(rank, m, np.zeros(0), AN_UPPER_BOUND)
     if not out.cells[0]:
-        return RankTest(1, 1, np.zeros(1), HIDDEN, said)
+        return RankTest(1, 1, np.zeros(1), HIDDEN)
     (way,) = numbers.ways(g, level, options)
-    beta, _, weights = numbers.in_cells(g, way, options)
+    beta, weights = (part[0] for part in numbers.in_cells(g, way, options))
     at = numbers.coordinates(way)
     away = (tau - at.estimates(g))[0] / at.vectors(g)[1][0]
-    used = weights[0] > 0
-    u = weights[0, used] * (beta[0, used] - away)
-    statistics = np.abs(words(len(u)) @ u)
-    return RankTest(rank, m, statistics, _least(int(out.cells[0]), level), said)
+    u = (weights * (beta - away))[weights > 0]
+    return RankTest(rank, m, np.abs(words(len(u)) @ u), _least(len(u), level))
 
 
 def _least(cells: int, level: float) -> str:
@@ -119,11 +114,11 @@ def _least(cells: int, level: float) -> str:
     least = 1 / number_of_words(cells)
     if least <= 1 - level + 1e-9:
         return ""
-    return f"Cells that determine what is tested: {cells}. So the p-value is at least {least:.4g}."
+    return f"Groups that determine what is tested: {cells}. So the p-value is at least {least:.4g}."
 
 
 def _several(
-    numbers: Numbers, g: Array, level: float, options: SingleOptions, tau: Array, said: str
+    numbers: Numbers, g: Array, level: float, options: SingleOptions, tau: Array
 ) -> RankTest:
     """Test several functionals at once: a nested model."""
     if options.robust or options.weights != "design" or options.method in CERTIFIED:
@@ -131,78 +126,78 @@ def _several(
             "several functionals at once are tested by least squares in cells or pairs alone: "
             "leave out cell_weights, cell_estimate and method, or test one functional at a time."
         )
-    found = [one for one in _candidates(numbers, g, level, options) if np.isfinite(one.width)]
+    found = [one for one in _candidates(numbers, g, level, options) if np.isfinite(one[0])]
     if not found:
         whole = numbers.evidence.whole
-        few = HIDDEN if whole.factor.unseen(g).any() else too_few(level, whole.rank)
-        return RankTest(1, 1, np.zeros(1), few, said)
-    best = min(found, key=lambda one: one.width)
-    at = numbers.evidence.whole if best.sample is None else best.sample.at
-    several = Several.of(best.sums.G, best.sums.h[..., None], g @ at.factor.back)
-    rank, statistics = joint_rank(several.at(tau - at.estimates(g)))
+        few = HIDDEN if whole.factor.unseen(g).any() else few_rows(level, whole.rank)
+        return RankTest(1, 1, np.zeros(1), few)
+    _, sums, at = min(found, key=_width)
+    C = g @ at.factor.back
+    size = np.linalg.norm(C, axis=1)
+    several = Several.of(sums.G, sums.h[..., None], C / size[:, None])
+    rank, statistics = joint_rank(several.at((tau - at.estimates(g)) / size))
     cells = len(several.V)
-    return RankTest(rank, number_of_words(cells), statistics, _least(cells, level), said)
+    return RankTest(rank, number_of_words(cells), statistics, _least(cells, level))
 
 
-def too_few(level: float, rank: int) -> str:
+def few_rows(level: float, rank: int) -> str:
     """Return why nothing can be rejected at a level, and how many rows would do."""
     rows = fewest_cells(level) * rank
     return f"Rows are too few for a test at level {level:.6g}: about {rows} would do."
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """Sums over cells that may serve several functionals, and their predicted width."""
-
-    sums: CellSums
-    width: float
-    sample: Sample | None
-
-
 def _candidates(
     numbers: Numbers, g: Array, level: float, options: SingleOptions
-) -> Iterator[Candidate]:
-    """Yield the divisions that may serve several functionals at once; y is not seen."""
-    evidence, given = numbers.evidence, options.cells
-    if evidence.kept is not None:
-        C = evidence.whole.factor.back
-        if evidence.whole.factor.unseen(g).any():
-            return
-        for K in _STREAMED if given is None else (given,):
-            if isinstance(K, int) and evidence.kept.number >= K:
-                sums = evidence.kept.sums.merged(K)
-                yield Candidate(sums, predicted(sums.G, g @ C, level), None)
+) -> Iterator[tuple[float, CellSums, Coordinates]]:
+    """Yield predicted widths, sums and coordinates of cells that may serve several functionals."""
+    evidence, labels = numbers.evidence, options.labels
+    if (kept := evidence.kept) is not None:
+        tried = _STREAMED if options.number is None else (options.number,)
+        seen = not evidence.whole.factor.unseen(g).any()
+        for K in [K for K in tried if seen and kept.number >= K]:
+            sums = kept.sums.merged(K)
+            yield predicted(sums.G, _unit(g, kept.at), level), sums, kept.at
         return
     samples: list[tuple[Sample, IntArray | None]] = []
-    labels = given if isinstance(given, np.ndarray) else None
     if evidence.flips and options.method in ("auto", "cells"):
         samples.append((evidence.signed, labels))
     if evidence.swaps is not None and options.method in ("auto", "pairs"):
         for c in g:
             pairs = evidence.pairs(c, labels)
-            own = None if labels is None else labels[pairs[:, 0]]
-            samples.append((evidence.paired(pairs), own))
+            samples.append(
+                (evidence.paired(pairs), labels if labels is None else labels[pairs[:, 0]])
+            )
     for sample, own in samples:
-        made = best_cells(sample, g, level, given if own is None else own)
-        if made.places is not None and not sample.at.factor.unseen(g).any():
-            yield Candidate(sample.atoms.sums(made.places), made.width, sample)
+        made = best_cells(sample, g, level, options.number, own)
+        if made.places is not None:
+            yield made.width, sample.atoms.sums(made.places), sample.at
 
 
-def best_cells(sample: Sample, g: Array, level: float, cells: int | IntArray | None) -> Division:
+def best_cells(
+    sample: Sample, g: Array, level: float, number: int | None, labels: IntArray | None
+) -> Division:
     """Return the cells of rows for functionals (N, d), or those that labels of the rows give."""
-    C = g @ sample.at.factor.back
-    if cells is not None:  # a level that so many cells attain
-        number = int(cells.max()) + 1 if isinstance(cells, np.ndarray) else cells
-        level = min(level, 1 - 1 / number_of_words(number))
-    if isinstance(cells, np.ndarray):
-        if sample.units is not None:
-            require_whole_blocks(cells, sample.units)
-        places = sample.places(cells)
-        return Division(places, predicted(sample.atoms.products(places), C, level))
     if sample.at.factor.unseen(g).any():
-        return Division(None, np.inf)
-    return division(sample.atoms, C, level, cells)
+        return Division()
+    if labels is not None:
+        number = int(labels.max()) + 1
+    if number is not None:  # a level that so many cells attain
+        level = min(level, 1 - 1 / number_of_words(number))
+    C = _unit(g, sample.at)
+    if labels is None:
+        return division(sample.atoms, C, level, number)
+    places = sample.places(labels)
+    return Division(places, predicted(sample.atoms.products(places), C, level))
+
+
+def _unit(g: Array, at: Coordinates) -> Array:
+    """Return functionals (k, d) as vectors of length 1 in coordinates (k, r)."""
+    C = g @ at.factor.back
+    return np.asarray(C / np.linalg.norm(C, axis=1, keepdims=True))
+
+
+def _width(one: tuple[float, CellSums, Coordinates]) -> float:
+    return one[0]
 
 
 def _f_test(sample: Sample, g: Array, tau: Array, said: str) -> FTest:

@@ -8,9 +8,8 @@ one endogenous column the values that are not rejected are found in closed form.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeVar, final
+from collections.abc import Callable, Sequence
+from typing import Any, final
 
 import numpy as np
 from scipy.linalg import null_space
@@ -23,7 +22,7 @@ from unassuming.cells.codes import fewest_cells, largest_q, number_of_words
 from unassuming.cells.estimates import Sample
 from unassuming.cells.instruments import instrument_estimate, instrument_set
 from unassuming.cells.several import Several, joint_rank
-from unassuming.inputs import SingleOptions, check_single
+from unassuming.inputs import SingleOptions
 from unassuming.objectives import InstrumentObjective
 from unassuming.ranking import RankTest
 from unassuming.regions.explain import (
@@ -31,61 +30,17 @@ from unassuming.regions.explain import (
     STRONGER,
     Cause,
     Explanation,
+    Fact,
     Status,
     lower_level,
 )
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, several
 from unassuming.regions.single.evidence import Evidence
-from unassuming.regions.single.hypotheses import best_cells, require_independent, too_few
-from unassuming.regions.single.summary import (
-    OTHER_CELLS,
-    Summary,
-    bounds_from_cells,
-    summary_from_cells,
-    tested,
-)
-
-T = TypeVar("T")
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class EndogenousSet:
-    """The values of the coefficient of the one endogenous column that are not rejected.
-
-    ``level`` is the attained level, 1 - q/m, and ``cells`` the number of cells behind it.
-    """
-
-    values: IntervalUnion
-    estimate: float
-    level: float
-    cells: int
-
-    @property
-    def status(self) -> Status:
-        """What kind of answer this is."""
-        if self.level == 1:
-            return Status.TOO_FEW_CELLS
-        if not len(self.values):
-            return Status.EMPTY
-        if not self.values.bounded:
-            return Status.ENDLESS_SET
-        return Status.ONE_BY_ONE if len(self.values) == 1 else Status.SEVERAL_PARTS
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Hypothesis:
-    """Values of all endogenous coefficients, and of functionals of the controls.
-
-    ``functionals`` (k, D) are those of the coefficients of the exogenous columns, controls and
-    instruments, that have the values ``tau`` (k,) in a regression of y - xβ.
-    """
-
-    beta: Array
-    functionals: Array
-    tau: Array
+from unassuming.regions.single.hypotheses import best_cells, few_rows, require_independent
+from unassuming.regions.single.infinite import OTHER_CELLS, too_few
+from unassuming.regions.single.options import Setting, single_options
+from unassuming.regions.single.summary import Answer, tested
 
 
 @final
@@ -109,63 +64,100 @@ class Instruments:
         return "cells" if self.evidence.flips else "pairs"
 
     @property
+    def left_out(self) -> tuple[Fact, ...]:
+        """What a summary of everything does not contain."""
+        controls = self.objective.d > len(self.objective.endogenous)
+        return (Cause.CONTROLS_ALONE(names=self.name),) if controls else ()
+
+    def options(self, *given: Any) -> SingleOptions:
+        """Check cells, method, weights and estimate."""
+        flips = self.evidence.flips
+        setting = Setting.FLIPPED_INSTRUMENTS if flips else Setting.SWAPPED_INSTRUMENTS
+        return single_options(self.problem, None, setting, given)
+
+    def answer(
+        self,
+        g: Array,
+        names: Sequence[str],
+        level: float,
+        options: SingleOptions,
+        chosen_for: float,
+        jointly: Callable[[float], bool],
+    ) -> Answer:
+        """Return the sets of multiples of the one endogenous coefficient."""
+        # The intervals of a union need not be bounded, and `lower` and `upper` are their hull.
+        factors, N = self._multiples(g, names), len(g)
+        found = self._cells(self._tested, chosen_for, options)
+        z, K = found.whitened(found.u), len(found.V)
+        m = number_of_words(K)
+        q, ends = largest_q(level, m), np.array([[-np.inf, np.inf]])
+        if q:
+            ends = instrument_set(z[..., 0], z[..., 1], q)
+        estimate = instrument_estimate(z[..., 0], z[..., 1]) if K else np.nan
+        sets = tuple(IntervalUnion(ends).times(float(c)) for c in factors)
+        lower, upper = np.array([(one.lower, one.upper) for one in sets]).T
+        rank = joint_rank(z[..., 0])[0] if K else 1
+        status, why = self._status(sets[0], level, K, options)
+        return Answer.of(
+            N,
+            estimate=factors * estimate,
+            lower=lower,
+            upper=upper,
+            pvalue=(m + 1 - rank) / m,
+            m=m,
+            level=1 - q / m if q else 1.0,
+            method=self.method,
+            status=status,
+            why=why,
+            sets=sets,
+        )
+
+    def test(
+        self, g: Array, names: Sequence[str], level: float, options: SingleOptions, tau: Array
+    ) -> RankTest:
+        """Test values of all endogenous coefficients, and of functionals of controls."""
+        # Instruments and tested controls must not explain y - xβ.
+        said = tested(names, tau)
+        beta, functionals, tau = self._hypothesis(g, tau)
+        found = self._cells(functionals, level, options)
+        if not len(found.V):
+            few = few_rows(level, self.evidence.whole.rank)
+            return RankTest(1, 1, np.zeros(1), few, said)
+        u = found.u @ np.append(1.0, -beta) - found.V @ tau
+        rank, statistics = joint_rank(found.whitened(u))
+        return RankTest(rank, number_of_words(len(found.V)), statistics, "", said)
+
+    @property
     def _tested(self) -> Array:
         """The coefficients of the instruments, as functionals of those of all exogenous columns."""
         D = self.objective.exogenous.matrix.shape[1]
         return np.eye(D)[D - len(self.objective.roles.instruments) :]
 
-    def multiples(self, g: Array, names: tuple[str, ...]) -> Array:
+    def _multiples(self, g: Array, names: Sequence[str]) -> Array:
         """Return the multiples of the one endogenous coefficient that functionals (N, d) are."""
         o = self.objective
         if len(o.endogenous) > 1:
             columns = joined(o.names[j] for j in o.endogenous)
             raise _no_single(
                 "the coefficient of one endogenous column alone has no exact set if there are "
-                f"several ({columns}): the others depend on the noise, and no cell of rows removes "
-                "them.",
+                f"several ({columns}): the others depend on the noise, and no group of rows "
+                "removes them.",
                 "region.hypothesis for all of them at once",
             )
         other = np.flatnonzero(np.delete(g, o.endogenous, axis=1).any(axis=1))
         if len(other):
             raise _no_single(
                 f"{names[other[0]]} is not a multiple of the coefficient of {self.name}: other "
-                "coefficients change with that one, which no cell of rows removes, so they have no "
-                "exact interval one at a time.",
+                "coefficients change with that one, which no group of rows removes, so they have "
+                "no exact interval one at a time.",
                 f"region.hypothesis with a value of {self.name} as well",
             )
         return np.asarray(g[:, o.endogenous[0]])
 
-    def values(self, level: float, options: SingleOptions, chosen_for: float) -> EndogenousSet:
-        """Return the values of the one endogenous coefficient that are not rejected."""
-        found = self._cells(self._tested, chosen_for, options)
-        K = len(found.V)
-        m = number_of_words(K)
-        q, line = largest_q(level, m), np.array([[-np.inf, np.inf]])
-        if not K:
-            return EndogenousSet(IntervalUnion(line), np.nan, 1.0, 0)
-        z = found.whitened(found.u)
-        ends = instrument_set(z[..., 0], z[..., 1], q) if q else line
-        estimate = instrument_estimate(z[..., 0], z[..., 1])
-        return EndogenousSet(IntervalUnion(ends), estimate, 1 - q / m if q else 1.0, K)
-
-    def test(
-        self, hypothesis: Hypothesis, level: float, options: SingleOptions, said: str = ""
-    ) -> RankTest:
-        """Test a hypothesis: instruments and tested controls must not explain y - xβ."""
-        found = self._cells(hypothesis.functionals, level, options)
-        if not len(found.V):
-            few = too_few(level, self.evidence.whole.rank)
-            return RankTest(1, 1, np.zeros(1), few, said)
-        u = found.u @ np.append(1.0, -hypothesis.beta) - found.V @ hypothesis.tau
-        rank, statistics = joint_rank(found.whitened(u))
-        return RankTest(rank, number_of_words(len(found.V)), statistics, "", said)
-
-    def of_one(self, value: float) -> Hypothesis:
-        """Return the hypothesis that the one endogenous coefficient has this value."""
-        return Hypothesis(np.array([value]), self._tested, np.zeros(len(self._tested)))
-
-    def hypothesis(self, g: Array, tau: Array) -> Hypothesis:
-        """Return the hypothesis gθ = τ, if it determines all endogenous coefficients."""
+    def _hypothesis(self, g: Array, tau: Array) -> tuple[Array, Array, Array]:
+        """Return the values of all endogenous coefficients that gθ = τ determines, and the rest."""
+        # That is functionals (k, D) of the exogenous columns and their values in a regression of y
+        # - xβ, where those of the instruments are zero.
         require_independent(g)
         o = self.objective
         controls = o.d - len(o.endogenous)
@@ -177,58 +169,67 @@ class Instruments:
             columns = [o.names[j] for j in o.endogenous]
             raise NotAvailable(
                 "a test needs a hypothetical value of every endogenous coefficient "
-                f"({joined(columns)}): they are the coefficients that no cell of rows removes. Add "
-                f"them, as in region.hypothesis({columns!r}, value=...), with further coefficients "
-                "if you like."
+                f"({joined(columns)}): they are the coefficients that no group of rows removes. "
+                f"Add them, as in region.hypothesis({columns!r}, value=...), with further "
+                "coefficients if you like."
             )
         N = null_space(g[:, o.endogenous].T).T  # combinations of functionals of controls alone
         of_controls = np.zeros((len(N), self._tested.shape[1]))
         of_controls[:, :controls] = N @ g[:, :controls]
         functionals = np.concatenate([of_controls, self._tested])
-        return Hypothesis(M @ tau, functionals, np.append(N @ tau, np.zeros(len(self._tested))))
+        return M @ tau, functionals, np.append(N @ tau, np.zeros(len(self._tested)))
 
     def _cells(self, h: Array, level: float, options: SingleOptions) -> Several:
-        """Return what cells say about functionals of the exogenous columns, made on first use.
-
-        The columns are y and those that depend on the noise, which the choice does not see.
-        """
+        """Return what cells say about functionals of the exogenous columns, made on first use."""
+        # The columns are y and those that depend on the noise, which the choice does not see.
         key = h.tobytes(), level, options.cells_key
         if key not in self._found:
+            evidence, labels = self.evidence, options.labels
             columns = self.objective.design.matrix[:, self.objective.endogenous].T
-            given = options.cells
-            if self.evidence.flips:
-                samples, own = [self.evidence.signed], given
-                samples += [_like(self.evidence, x) for x in columns]
+            if evidence.flips:
+                samples = [evidence.signed, *map(evidence.like, columns)]
             else:
-                labels = given if isinstance(given, np.ndarray) else None
-                pairs = self.evidence.pairs(h[0], labels)
-                own = given if labels is None else labels[pairs[:, 0]]
-                samples = [self.evidence.paired(pairs)]
-                samples += [self.evidence.paired(pairs, x) for x in columns]
-            self._found[key] = _in_cells(samples, h, level, own)
+                pairs = evidence.pairs(h[0], labels)
+                labels = None if labels is None else labels[pairs[:, 0]]
+                samples = [evidence.paired(pairs, x) for x in (None, *columns)]
+            made = best_cells(samples[0], h, level, options.number, labels)
+            self._found[key] = _in_cells(samples, h, made.places)
         return self._found[key]
 
+    def _status(
+        self, found: IntervalUnion, level: float, K: int, options: SingleOptions
+    ) -> tuple[Status, Explanation]:
+        """Return what kind of set this is; why it is not a bounded interval, and what to do."""
+        evidence, name, m = self.evidence, self.name, number_of_words(K)
+        q, needed, rank = largest_q(level, m), fewest_cells(level), evidence.whole.rank
+        if q and not len(found):
+            return Status.EMPTY, Explanation((Cause.NO_VALUE(names=name, alpha=q / m),))
+        hull = (Cause.HULL(),) if several([found]) else ()
+        if q and not found.bounded:
+            why = Explanation((*hull, Cause.WEAK_INSTRUMENTS(names=name)), (STRONGER,))
+            return Status.ENDLESS_SET, why
+        if q:
+            kind = Status.ONE_BY_ONE if len(found) == 1 else Status.SEVERAL_PARTS
+            return kind, Explanation(hull)
+        if options.cells is not None:
+            fact = Cause.CELLS_CHOSEN(level=level, needed=needed, cells=K)
+            return Status.TOO_FEW_CELLS, Explanation((fact,), (OTHER_CELLS,))
+        each = 1 if evidence.flips else 2
+        n = evidence.n // each
+        best = 1 - 1 / number_of_words(min(n // rank, needed - 1))
+        fact = too_few(name, level, best, f"{max(needed * rank, n) * each + 1:,} rows")
+        lower = (lower_level(best),) if 0.5 <= best < level else ()
+        return Status.TOO_FEW_CELLS, Explanation((fact,), (*lower, FEWER_FEATURES))
 
-def _like(evidence: Evidence, x: Array) -> Sample:
-    """Return the rows whose signs may change, with another column in place of y."""
-    units, intercept = evidence.signed.units, evidence.intercept
-    turned = evidence.turn(x)
-    return Sample.of(evidence.Phi, turned, evidence.weight, intercept=intercept, units=units)
 
-
-def _in_cells(
-    samples: list[Sample], h: Array, level: float, cells: int | IntArray | None
-) -> Several:
+def _in_cells(samples: list[Sample], h: Array, places: IntArray | None) -> Several:
     """Return what the cells of equal rows with different columns say about functionals (k, D)."""
-    first, r = samples[0], samples[0].at.rank
-    made = best_cells(first, h, level, cells)
-    C = h @ first.at.factor.back
-    if made.places is None:
-        return Several(np.zeros((0, len(h), len(h))), np.zeros((0, len(h), len(samples))))
-    G = first.atoms.products(made.places)
-    sums = [sample.atoms.sums(made.places).h + G @ sample.at.fit_of_y for sample in samples]
-    assert G.shape[1] == r
-    return Several.of(G, np.stack(sums, axis=-1), C)
+    first, k = samples[0], len(h)
+    if places is None:
+        return Several(np.zeros((0, k, k)), np.zeros((0, k, len(samples))))
+    G = first.atoms.products(places)
+    sums = [sample.atoms.sums(places).h + G @ sample.at.fit_of_y for sample in samples]
+    return Several.of(G, np.stack(sums, axis=-1), h @ first.at.factor.back)
 
 
 def _no_single(why: str, test: str) -> NotAvailable:
@@ -238,138 +239,3 @@ def _no_single(why: str, test: str) -> NotAvailable:
         f"{why} Use {test}, or region.interval(simultaneous=True), {at_once}.",
         f"{why} Use unassuming region, {at_once}.",
     )
-
-
-# From questions to results
-
-
-def instrument_options(
-    instruments: Instruments, cells: Any, method: Any, weights: Any, estimator: Any
-) -> SingleOptions:
-    """Check the options; refuse those that need columns that do not depend on the noise."""
-    rows = instruments.problem.data("intervals and tests of one number at a time need").rows
-    options = check_single(cells, method, weights, estimator, rows)
-    allowed = ("auto", instruments.method)
-    if options.method not in allowed:
-        raise NotAvailable(
-            f"method={options.method!r} is not known for instruments: expected "
-            f"{' or '.join(map(repr, allowed))} with {instruments.problem.noise!r}. Leave it out."
-        )
-    if options.robust or options.weights != "design":
-        raise NotAvailable(
-            "cell_estimate and cell_weights that depend on residuals are not known for "
-            "instruments, since the residuals depend on the endogenous columns: leave them out."
-        )
-    return options
-
-
-def instrument_summary(
-    instruments: Instruments,
-    g: Array,
-    names: tuple[str, ...],
-    level: float,
-    options: SingleOptions,
-    *,
-    all_asked: bool,
-) -> Summary:
-    """Return the summary of multiples of the coefficient of the one endogenous column."""
-    problem, N = instruments.problem, len(g)
-    found, why, ends = _sets(instruments, g, names, level, options, level)
-    zero = instruments.test(instruments.of_one(0.0), level, options)
-    controls = instruments.objective.d > len(instruments.objective.endogenous)
-    alone = (Cause.CONTROLS_ALONE(names=instruments.name),) if all_asked and controls else ()
-    return summary_from_cells(
-        problem,
-        Explanation((*why.facts, *alone), why.remedies),
-        names=names,
-        pvalue=np.full(N, zero.pvalue),
-        model_estimate=g @ problem.estimate,
-        level=np.full(N, found.level),
-        method=(instruments.method,) * N,
-        requested_level=level,
-        simultaneous=False,
-        smallest_pvalue=np.full(N, 1 / zero.m if zero.m > 1 else 0.0),
-        **ends,
-    )
-
-
-def instrument_bounds(
-    instruments: Instruments,
-    g: Array,
-    names: tuple[str, ...],
-    level: float,
-    options: SingleOptions,
-    make: Callable[..., T],
-    chosen_for: float | None = None,
-) -> T:
-    """Return sets of multiples of the coefficient of the one endogenous column."""
-    found, why, ends = _sets(instruments, g, names, level, options, chosen_for or level)
-    return bounds_from_cells(
-        make,
-        why,
-        level=level,
-        status=found.status,
-        simultaneous=False,
-        method=instruments.method,
-        attained=np.full(len(g), found.level),
-        **ends,
-    )
-
-
-def _sets(
-    instruments: Instruments,
-    g: Array,
-    names: tuple[str, ...],
-    level: float,
-    options: SingleOptions,
-    chosen_for: float,
-) -> tuple[EndogenousSet, Explanation, dict[str, Any]]:
-    """Return the set, what is said about it, and estimates, sets and their hulls for results."""
-    factors = instruments.multiples(g, names)
-    found = instruments.values(level, options, chosen_for)
-    sets = tuple(found.values.times(float(c)) for c in factors)
-    lower, upper = np.array([(one.lower, one.upper) for one in sets]).T
-    ends = {"estimate": factors * found.estimate, "lower": lower, "upper": upper, "sets": sets}
-    return found, _why(instruments, found, sets, level, options), ends
-
-
-def instrument_test(
-    instruments: Instruments,
-    g: Array,
-    names: tuple[str, ...],
-    level: float,
-    options: SingleOptions,
-    tau: Array,
-) -> RankTest:
-    """Test hypothetical values of all endogenous coefficients, and of others if some are given."""
-    return instruments.test(instruments.hypothesis(g, tau), level, options, tested(names, tau))
-
-
-def _why(
-    instruments: Instruments,
-    found: EndogenousSet,
-    sets: tuple[IntervalUnion, ...],
-    level: float,
-    options: SingleOptions,
-) -> Explanation:
-    """Say why a set is not a bounded interval, and what to do."""
-    status, name = found.status, instruments.name
-    hull = (Cause.HULL(),) if several(sets) and status is not Status.EMPTY else ()
-    if status is Status.EMPTY:
-        return Explanation((Cause.NO_VALUE(names=name, alpha=1 - found.level),))
-    if status is Status.ENDLESS_SET:
-        return Explanation((*hull, Cause.WEAK_INSTRUMENTS(names=name)), (STRONGER,))
-    if status is not Status.TOO_FEW_CELLS:
-        return Explanation(hull)
-    evidence, needed = instruments.evidence, fewest_cells(level)
-    n, rank = evidence.n if evidence.flips else evidence.n // 2, evidence.whole.rank
-    if options.cells is not None:
-        fact = Cause.CELLS_CHOSEN(level=level, needed=needed, cells=found.cells)
-        return Explanation((fact,), (OTHER_CELLS,))
-    rows = max(needed * rank, n) * (1 if evidence.flips else 2) + 1
-    fact = Cause.CELLS_MISSING(
-        names=name, level=level, needed=needed, units=evidence.units, cells=found.cells, rows=rows
-    )
-    best = 1 - 1 / number_of_words(min(n // rank, needed - 1))
-    remedies = (lower_level(best),) if 0.5 <= best < level else ()
-    return Explanation((fact,), (*remedies, FEWER_FEATURES))

@@ -1,21 +1,18 @@
-"""The summary of a model: estimate, interval and p-value of each coefficient, and what is said."""
+"""The summary of a model, and the one form that answers about single numbers have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from html import escape
 from textwrap import fill
 from typing import Any, TypeVar, final
 
 import numpy as np
 
-from unassuming._errors import NotAvailable
 from unassuming._frames import as_frame
-from unassuming._typing import Array, BoolArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming._words import joined, shown
-from unassuming.cells.codes import ALL, fewest_cells
-from unassuming.inputs import SingleOptions, check_inner, check_single
 from unassuming.noise import BlockSymmetric, Noise, Symmetric
 from unassuming.ranking import (
     Level,
@@ -24,46 +21,21 @@ from unassuming.ranking import (
     level_in_digits,
     pvalue_in_print,
 )
+from unassuming.regions.explain import INPUT, Cause, Explanation, Language, Status
 from unassuming.regions.problem import Problem
-from unassuming.regions.explain import (
-    EXCHANGEABLE,
-    FEWER_FEATURES,
-    INPUT,
-    SYMMETRIC,
-    Cause,
-    Explanation,
-    Fact,
-    Language,
-    Remedy,
-    Status,
-    lower_level,
-)
 from unassuming.regions.results import IntervalUnion, Levels, several, table
-from unassuming.regions.single.evidence import Evidence
-from unassuming.regions.single.numbers import CERTIFIED, NOTHING, Numbers, Outcome
 
 T = TypeVar("T")
+
+NOTHING = "nothing"
+"""The method for a number that the rows do not determine."""
 
 _SHOWN = 40
 """Rows of a summary that are printed."""
 _LISTED = 4
 """Names that are listed in a sentence."""
-_VISIBLE = 0.01
+_VISIBLE = 0.1
 """Estimates that differ by a larger share of the interval are pointed out."""
-_ROWS_FOR_HALVES = 4
-"""Rows for each coefficient from which halves are within twice the t interval."""
-
-OTHER_CELLS = Remedy("leave out cells for the default", None)
-ANY_METHOD = Remedy("method='auto', which tries halves of the rows as well", None)
-ALL_AT_ONCE = Remedy(
-    "simultaneous=True: the bounds of the joint region are finite",
-    "unassuming region without --pointwise: the bounds of the joint region are finite",
-)
-NORM_BOUND = Remedy(
-    "a norm bound that you can assume: interval(norm_bound=B, simultaneous=True)",
-    "a norm bound that you can assume: --norm-bound B of unassuming region, without --pointwise",
-    norm_bound=True,
-)
 
 
 @final
@@ -229,95 +201,93 @@ def percent(level: float) -> str:
     return f"{100 * level:.{digits}g} %"
 
 
-# From questions to results
+@final
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Bounds and p-values of N numbers, before they are a summary, an interval or a band."""
+
+    # The estimate is NaN if nothing identifies the number, the attained level 1 where the interval
+    # is infinite. The rank behind a p-value is one of m, and m = 0 without ranks; `cells` identify
+    # the number, 0 for methods without cells.
+
+    estimate: Array
+    lower: Array
+    upper: Array
+    pvalue: Array
+    rank: IntArray
+    m: IntArray
+    level: Array
+    method: Array
+    cells: IntArray
+    status: Status = Status.ONE_BY_ONE
+    why: Explanation = field(default_factory=Explanation)
+    sets: tuple[IntervalUnion, ...] | None = None
+    simultaneous: bool = False
+
+    @classmethod
+    def of(cls, N: int, **known: Any) -> Answer:
+        """Return what is known of N numbers; the rest is as if nothing were."""
+        start = (np.nan, -np.inf, np.inf, 1.0, 1, 1, 1.0, NOTHING, 0)
+        found: dict[str, Any] = {}
+        for one, x in zip(fields(cls), start, strict=False):
+            kind = object if x is NOTHING else type(x)
+            found[one.name] = np.full(N, known.pop(one.name, x), dtype=kind)
+        return cls(**found, **known)
+
+    @property
+    def finite(self) -> BoolArray:
+        """Whether both ends are finite, (N,)."""
+        return np.asarray(np.isfinite(self.lower) & np.isfinite(self.upper))
+
+    def summary(self, problem: Problem, g: Array, names: Sequence[str], level: float) -> Summary:
+        """Return the summary of functionals (N, d) that were asked for at a level."""
+        model, facts = g @ problem.estimate, self.why.facts
+        with np.errstate(invalid="ignore"):
+            apart = np.abs(model - self.estimate) > _VISIBLE * (self.upper - self.lower)
+        if apart.any():
+            facts = (Cause.OTHER_ESTIMATE(), *facts)
+        return Summary(
+            names=tuple(names),
+            pvalue=self.pvalue,
+            model_estimate=model,
+            level=self.level,
+            method=tuple(self.method),
+            requested_level=level,
+            model=shown(problem.estimator),
+            assumption=assumption_of(problem.noise),
+            explanation=replace(self.why, facts=facts),
+            smallest_pvalue=np.where(self.m > 1, 1 / np.maximum(self.m, 1), 0.0),
+            **self._shared(),
+        )
+
+    def bounds(self, make: Callable[..., T], level: float, **assumed: Any) -> T:
+        """Return an interval or a band; its level is the one that all finite bounds attain."""
+        used = dict.fromkeys(one for one in self.method if one != NOTHING)
+        without = dict.fromkeys(("inner_lower", "inner_upper", "witnesses"))
+        return make(
+            level=float(min(self.level[self.level < 1], default=level)),
+            status=self.status,
+            reason=self.why.text(),
+            explanation=self.why,
+            method=" and ".join(used) or "cells",
+            attained=self.level,
+            **self._shared(),
+            **without,
+            **assumed,
+        )
+
+    def _shared(self) -> dict[str, Any]:
+        names = ("estimate", "lower", "upper", "sets", "simultaneous")
+        return {name: getattr(self, name) for name in names}
 
 
-def summary_of(
-    numbers: Numbers,
-    g: Array,
-    names: Sequence[str],
-    level: float,
-    options: SingleOptions,
-    jointly: Callable[[float], bool],
-) -> Summary:
-    """Return the summary of functionals (N, d), one at a time.
-
-    ``jointly`` says whether the joint region of a level is bounded.
-    """
-    problem = numbers.problem
-    out = numbers.outcome(g, level, options)
-    model = g @ problem.estimate
-    why = explanation_of(numbers, out, names, g, level, options, jointly)
-    facts = (
-        *_certified(out, names),
-        *differing(out.estimate, out.lower, out.upper, model),
-        *why.facts,
-    )
-    return summary_from_cells(
-        problem,
-        Explanation(facts, why.remedies),
-        names=tuple(names),
-        estimate=out.estimate,
-        lower=out.lower,
-        upper=out.upper,
-        pvalue=out.pvalue,
-        model_estimate=model,
-        level=out.level,
-        method=tuple(out.method),
-        requested_level=level,
-        simultaneous=False,
-        smallest_pvalue=np.where(out.m > 1, 1 / np.maximum(out.m, 1), 0.0),
-    )
-
-
-def one_by_one(
-    numbers: Numbers,
-    g: Array,
-    names: Sequence[str],
-    level: float,
-    options: SingleOptions,
-    make: Callable[..., T],
-    chosen_for: float,
-    jointly: Callable[[float], bool],
-) -> T:
-    """Return bounds of functionals, each with its level by itself."""
-    out = numbers.outcome(g, level, options, chosen_for=chosen_for)
-    why = explanation_of(numbers, out, names, g, level, options, jointly)
-    why = replace(why, facts=(*_certified(out, names), *why.facts))
-    used = [method for method in out.method if method != NOTHING]
-    return bounds_from_cells(
-        make,
-        why,
-        level=level,
-        estimate=out.estimate,
-        lower=out.lower,
-        upper=out.upper,
-        status=Status.ONE_BY_ONE if out.finite.all() else Status.TOO_FEW_CELLS,
-        simultaneous=False,
-        method=" and ".join(dict.fromkeys(used)) or "cells",
-        attained=out.level,
-    )
-
-
-def bounds_from_cells(make: Callable[..., T], why: Explanation, **own: Any) -> T:
-    """Make a result whose bounds do not come from members of the region.
-
-    Its level is the one that all bounds attain. Infinite ones, which attain 1, do not count.
-    """
-    own["level"] = float(min(own["attained"][own["attained"] < 1], default=own["level"]))
-    without = dict.fromkeys(("inner_lower", "inner_upper", "witnesses"))
-    return make(**without, reason=why.text(), explanation=why, **own)
-
-
-def summary_from_cells(problem: Problem, why: Explanation, **own: Any) -> Summary:
-    """Make a summary, with the sentences that every summary of this model has."""
-    divided = "; rows are grouped by row number" if problem.rows is None else ""
-    return Summary(
-        model=shown(problem.estimator),
-        assumption=assumption_of(problem.noise) + divided,
-        explanation=why,
-        **own,
-    )
+def assumption_of(noise: Noise) -> str:
+    """Return what is assumed of the noise, in a few words."""
+    if type(noise) is Symmetric:
+        return "independent errors, symmetric about zero"
+    if type(noise) is BlockSymmetric:
+        return "independent blocks of rows, the errors of each symmetric about zero as a whole"
+    return f"that {noise.assumption}"
 
 
 def check_level(level: Any) -> float:
@@ -337,212 +307,17 @@ def highest(level: Any) -> float:
     return max(check_level(one) for one in as_levels(level))
 
 
-def require_alone(inner: object) -> None:
-    """Refuse what only the joint region offers."""
-    check_inner(inner)
-    if inner:
-        raise ValueError(
-            "inner=True does not apply to one number at a time: expected simultaneous=True with "
-            "it, given simultaneous=False. Leave out one of the two."
-        )
-
-
-def options_for(
-    numbers: Numbers, cells: Any, method: Any, weights: Any, estimator: Any
-) -> SingleOptions:
-    """Check the options of single numbers, also against what a stream has collected."""
-    kept, problem = numbers.evidence.kept, numbers.problem
-    if kept is None:
-        rows = problem.data("intervals and tests of one number at a time need").rows
-        return check_single(cells, method, weights, estimator, rows)
-    options = check_single(cells, method, weights, estimator, problem.n)
-    given = f"cell_estimate={estimator!r}" if options.robust else f"method={method!r}"
-    if options.robust or method not in ("auto", "cells"):
-        raise NotAvailable(
-            f"{given} needs the rows of the data, and a stream keeps sums over cells: leave it "
-            "out, or build the region in memory with ua.confidence_region(estimator, X, y)."
-        )
-    if isinstance(options.cells, int) and options.cells > kept.number:
-        raise ValueError(
-            f"cells are more than the stream has collected: expected at most {kept.number}, given "
-            f"{cells}. Pass StreamingRegion(..., cells={cells}), or a smaller number here."
-        )
-    return options
-
-
-# What is said
-
-
-def assumption_of(noise: Noise) -> str:
-    """Return what is assumed of the noise, in a few words."""
-    if type(noise) is Symmetric:
-        return "independent errors, symmetric about zero"
-    if type(noise) is BlockSymmetric:
-        return "independent blocks of rows, the errors of each symmetric about zero as a whole"
-    return f"that {noise.assumption}"
-
-
-def _certified(out: Outcome, names: Sequence[str]) -> Iterator[Fact]:
-    """Say which intervals hold with at least their level."""
-    used = np.isin(out.method, CERTIFIED) & out.finite
-    if used.any():
-        yield Cause.CERTIFIED_ALONE(names=listed(names, used))
-
-
-def differing(estimate: Array, lower: Array, upper: Array, model: Array) -> Iterator[Fact]:
-    """Say whose estimates are printed, where those of the model differ visibly."""
-    with np.errstate(invalid="ignore"):
-        apart = np.abs(model - estimate) > _VISIBLE * (upper - lower)
-    if apart.any():
-        yield Cause.OTHER_ESTIMATE()
-
-
-def explanation_of(
-    numbers: Numbers,
-    out: Outcome,
-    names: Sequence[str],
-    g: Array,
-    level: float,
-    options: SingleOptions,
-    jointly: Callable[[float], bool],
-) -> Explanation:
-    """Say why intervals are infinite, and what to do."""
-    infinite, evidence = ~out.finite, numbers.evidence
-    if not infinite.any():
-        return Explanation()
-    facts, remedies = list[Fact](), list[Remedy]()
-    hidden = infinite & ~evidence.whole.vectors(g)[2]
-    shift = np.zeros_like(hidden)
-    if not evidence.flips and evidence.swaps is not None and not evidence.spherical:
-        shift = infinite & ~hidden & ~evidence.centred.at.vectors(g)[2]
-    if hidden.any():
-        facts += _dependence(numbers, names, g, hidden)
-    if shift.any():
-        facts.append(Cause.SHIFT_NOT_SEEN(names=listed(names, shift)))
-        remedies.append(SYMMETRIC)
-    few = infinite & ~hidden & ~shift
-    if few.any():
-        facts += _too_few(numbers, out, names, g, few, level, options)
-        best = highest_levels(numbers, g[few], level, options)
-        if best.min() >= 0.5:
-            remedies.append(lower_level(float(best.min())))
-        if options.cells is not None:
-            remedies.append(OTHER_CELLS)
-        if options.method in ("cells", "pairs"):
-            remedies.append(ANY_METHOD)
-        at, rows = evidence.whole, evidence.signs is not None and not evidence.in_blocks
-        free = options.cells is None and evidence.swaps is None
-        if rows and free and at.rows > 2 * at.rank:
-            remedies.append(EXCHANGEABLE)
-        if not hidden.any() and jointly(level):
-            remedies.append(ALL_AT_ONCE)
-    if hidden.any() or (few.any() and fewest_cells(level) <= ALL):
-        remedies.append(FEWER_FEATURES)
-        if _has_joint_bounds(evidence):
-            remedies.append(NORM_BOUND)
-    return Explanation(tuple(facts), tuple(remedies))
-
-
-def _dependence(
-    numbers: Numbers, names: Sequence[str], g: Array, hidden: BoolArray
-) -> Iterator[Fact]:
-    """Name the columns that depend on each other, in groups, and other undetermined numbers."""
-    evidence, all_names = numbers.evidence, numbers.problem.objective.names
-    n, d = evidence.n, len(all_names)
-    if n < d:
-        yield Cause.ROWS_MISSING(n=n, d=d, names=listed(names, hidden))
-        return
-    found = evidence.whole.factor
-    unseen = np.flatnonzero(found.unseen(np.eye(d)))
-    lengths = np.linalg.norm(found.null, axis=0)
-    null = found.null / np.where(lengths > 0, lengths, 1.0)
-    share = np.abs(null @ null.T)[np.ix_(unseen, unseen)]
-    size = np.sqrt(np.diagonal(share))
-    linked = share > 1e-7 * size[:, None] * size
-    group = np.arange(len(unseen))
-    for _ in unseen:  # the smallest number of a group spreads to all of it
-        group = np.where(linked, group, len(unseen)).min(axis=1)
-    asked = np.flatnonzero(hidden & (np.count_nonzero(g, axis=1) == 1))
-    columns = np.argmax(np.abs(g[asked]), axis=1)
-    for one in np.unique(group[np.isin(unseen, columns)]).tolist():
-        members = unseen[group == one].tolist()
-        yield Cause.DEPEND(names=_together([all_names[j] for j in members]))
-    others = hidden & (np.count_nonzero(g, axis=1) > 1)
-    if others.any():
-        yield Cause.NOT_IN_DESIGN(names=listed(names, others))
-
-
-def _too_few(
-    numbers: Numbers,
-    out: Outcome,
-    names: Sequence[str],
-    g: Array,
-    few: BoolArray,
-    level: float,
-    options: SingleOptions,
-) -> Iterator[Fact]:
-    """Say that too few rows, blocks or cells determine some numbers, and how many would do."""
-    evidence, needed = numbers.evidence, fewest_cells(level)
-    if needed > ALL:
-        yield Cause.LEVEL_TOO_HIGH(names=listed(names, few), level=level)
-        return
-    if options.cells is not None:
-        yield Cause.CELLS_CHOSEN(level=level, needed=needed, cells=int(out.cells[few].min()))
-        return
-    if evidence.clusters is not None and evidence.clusters < needed:
-        yield Cause.CLUSTERS_MISSING(level=level, needed=needed, units=evidence.clusters)
-        return
-    which = np.flatnonzero(few)
-    best = highest_levels(numbers, g[which], level, options)
-    for one in np.unique(best).tolist():
-        same = np.zeros_like(few)
-        same[which[best == one]] = True
-        rows = max(rows_needed(evidence, c, needed) for c in g[same])
-        cause = Cause.LEVEL_INFINITE if one >= 0.5 else Cause.ALWAYS_INFINITE
-        yield cause(names=listed(names, same), level=level, best=one, rows=rows)
-
-
-def highest_levels(numbers: Numbers, g: Array, level: float, options: SingleOptions) -> Array:
-    """Return the highest level below this one at which each functional has a finite interval."""
-    best = np.zeros(len(g))
-    for power in range(15, 0, -1):
-        lower = 1 - 0.5**power
-        left = np.flatnonzero(best == 0)
-        if lower < level and left.size:
-            ways = numbers.ways(g[left], lower, options)
-            best[left[[bool(np.isfinite(way.width)) for way in ways]]] = lower
-    return best
-
-
-def rows_needed(evidence: Evidence, c: Array, needed: int) -> int:
-    """Return about how many rows like these have a finite interval of a functional."""
-    rows = _ROWS_FOR_HALVES * evidence.whole.rank
-    if evidence.kept is not None:
-        return max(rows, 2 * evidence.n)
-    units = np.arange(evidence.n) if evidence.signs is None else evidence.signs
-    used = evidence.Phi[:, c != 0]
-    other = [np.unique(units[one]).size for one in (used != np.median(used, axis=0)).T]
-    carriers = min([count for count in other if count], default=len(np.unique(units)))
-    return max(rows, -(-evidence.n * needed // carriers), evidence.n + 1)
-
-
-def _has_joint_bounds(evidence: Evidence) -> bool:
-    """Whether the joint region has bounds: transformations must not mix rows of unlike weight."""
-    w, mixed = evidence.weight, evidence.spherical or evidence.swaps is not None
-    return w is None or not mixed or bool((w == w[0]).all())
-
-
 def listed(names: Sequence[str], which: BoolArray) -> str:
     """Return some of the names, as many as a sentence can take."""
     chosen = [names[i] for i in np.flatnonzero(which).tolist()]
     if len(chosen) == len(names) > _LISTED:
         return f"all {len(names)} numbers"
     if len(chosen) > _LISTED + 1:
-        return f"{_together(chosen[:_LISTED])} and {len(chosen) - _LISTED} others"
-    return _together(chosen)
+        return f"{together(chosen[:_LISTED])} and {len(chosen) - _LISTED} others"
+    return together(chosen)
 
 
-def _together(names: list[str]) -> str:
+def together(names: list[str]) -> str:
     """Return names with commas between them; of inputs only the numbers are repeated."""
     numbers = [name.removeprefix(f"{INPUT} ") for name in names]
     if len(names) > 1 and all(map(str.isdecimal, numbers)):

@@ -10,7 +10,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
-from unassuming.cells.codes import ALL, fewest_cells, largest_q, number_of_words
+from unassuming.cells.codes import fewest_cells, largest_q, number_of_words
 from unassuming.cells.functions.kriging import Wanted
 from unassuming.cells.functions.predict import Choice
 from unassuming.cells.theorem import Intervals
@@ -26,9 +26,10 @@ from unassuming.regions.explain import (
     lower_level,
 )
 from unassuming.regions.shapes import OuterBounds, Question, Shape
-from unassuming.regions.single.at_once import too_few
+from unassuming.regions.single.at_once import too_few_balanced
 from unassuming.regions.single.functions import Assumption, Functions
-from unassuming.regions.single.summary import NORM_BOUND, OTHER_CELLS, bounds_from_cells
+from unassuming.regions.single.infinite import NORM_BOUND, OTHER_CELLS, too_few
+from unassuming.regions.single.summary import Answer
 
 T = TypeVar("T")
 
@@ -53,10 +54,9 @@ class Joint:
 @final
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """N functionals of the function: what they are called, and the model's estimates of them.
+    """N functionals of the function: what they are called, and the model's estimates of them."""
 
-    ``joint`` is None where the joint region cannot answer.
-    """
+    # `joint` is None where the joint region cannot answer.
 
     wanted: Wanted
     names: Sequence[str]
@@ -80,55 +80,44 @@ def values_one_by_one(
     level: float,
     options: SingleOptions,
     make: Callable[..., T],
-    chosen_for: float | None = None,
+    chosen_for: float,
 ) -> T:
-    """Return the intervals of functionals of the function, each with its level by itself.
-
-    Where the joint region is predicted to be narrower its bounds are used: they hold for each.
-    """
-    reference = level if chosen_for is None else chosen_for
-    wanted, assumption = asked.wanted, asked.assumption
-    made = functions.chosen(wanted, reference, options, assumption)
+    """Return the intervals of functionals of the function, each with its level by itself."""
+    # Where the joint region is predicted to be narrower its bounds are used: they hold for each.
+    wanted, assumption, N = asked.wanted, asked.assumption, len(asked.wanted)
+    made = functions.chosen(wanted, chosen_for, options, assumption)
     got = functions.intervals(wanted, made, level, assumption)
     lower, upper = got.lower, got.upper
     attained = np.where(got.q > 0, got.level, 1.0)
-    used = asked.jointly(functions, made[1], reference, options)
+    used = asked.jointly(functions, made[1], chosen_for, options)
     if used.any() and asked.joint is not None:
-        m = asked.joint.m
-        q = largest_q(level, m)
+        q = largest_q(level, asked.joint.m)
         (bounds,) = asked.joint.bounds([q])
         inside = bounds.lower <= bounds.upper
         lower = np.where(used, np.where(inside, bounds.lower, np.nan), lower)
         upper = np.where(used, np.where(inside, bounds.upper, np.nan), upper)
-        attained = np.where(used, 1 - q / m, attained)
-    estimate = np.where(used | np.isnan(got.estimate), asked.estimate, got.estimate)
-    methods = ["cells"] * (not used.all()) + ["joint region"] * bool(used.any())
-    known, finite = (got.q > 0) | used, not np.isinf([lower, upper]).any()
-    empty = np.isnan(lower)
-    facts = within_ball(functions, wanted, lower, upper, assumption)
-    why, status = Explanation(facts), Status.ONE_BY_ONE
+        attained = np.where(used, 1 - q / asked.joint.m, attained)
+    known, empty = (got.q > 0) | used, np.isnan(lower)
+    why = Explanation(within_ball(functions, wanted, lower, upper, assumption))
+    status = Status.ONE_BY_ONE
     if not known.all():
-        why = _too_few(functions, got, level, known, options, assumption, facts)
-        status = Status.ONE_BY_ONE if finite else Status.TOO_FEW_CELLS
-    if empty.all():
-        why, status = replace(why, facts=(too_small(assumption), *why.facts)), Status.EMPTY
-    elif empty.any():
-        some = _some_empty(assumption, len(empty))
-        why, status = replace(why, facts=(some, *why.facts)), Status.SOME_EMPTY
-    return bounds_from_cells(
-        make,
-        why,
-        level=level,
-        estimate=estimate,
+        why = _too_few(functions, got, level, known, options, assumption, why.facts)
+        status = Status.TOO_FEW_CELLS if np.isinf([lower, upper]).any() else status
+    if empty.any():
+        status = Status.EMPTY if empty.all() else Status.SOME_EMPTY
+        said = too_small(assumption) if empty.all() else _some_empty(assumption, N)
+        why = replace(why, facts=(said, *why.facts))
+    found = Answer.of(
+        N,
+        estimate=np.where(used | np.isnan(got.estimate), asked.estimate, got.estimate),
         lower=lower,
         upper=upper,
+        level=attained,
+        method=np.where(used, "joint region", "cells"),
         status=status,
-        simultaneous=False,
-        method=" and ".join(methods),
-        attained=attained,
-        norm_bound=assumption.norm_bound,
-        model_error=assumption.model_error,
+        why=why,
     )
+    return found.bounds(make, level, **assumption.stated)
 
 
 def values_at_once(
@@ -140,39 +129,39 @@ def values_at_once(
     *,
     unless_wider: bool,
 ) -> T | None:
-    """Return a band from balanced cells.
-
-    With ``unless_wider`` return None where the joint region is expected to be narrower, or where
-    there are too few rows for the level.
-    """
-    wanted, assumption = asked.wanted, asked.assumption
+    """Return a band from balanced cells."""
+    # With `unless_wider` return None where the joint region is expected to be narrower, or where
+    # there are too few rows for the level.
+    wanted, assumption, N = asked.wanted, asked.assumption, len(asked.wanted)
     found = functions.balanced(wanted, level, cells, assumption)
     if found is None:
         if unless_wider:
             return None
         each = 1 if functions.blocks else functions.system(assumption).trend.shape[1]
         there = f"there are {functions.units} {'blocks' if functions.blocks else 'rows'}"
-        raise too_few(level, there, each, cells, joint=assumption.model_error is None)
+        raise too_few_balanced(level, there, each, cells, joint=assumption.model_error is None)
     kriging, choice = found
     if unless_wider and functions.wider_at_once(wanted, choice, level, assumption):
         return None
     band = functions.band(wanted, kriging, float(choice.mu[0]), level, assumption)
-    refuted = bool((band.lower > band.upper).any())
-    lower, upper = band.lower - assumption.beyond, band.upper + assumption.beyond
+    limit, beyond = functions.assumed(assumption).limit(wanted.norm), assumption.beyond
+    lower = np.maximum(band.estimate - band.half_width, -limit)
+    upper = np.minimum(band.estimate + band.half_width, limit)
+    refuted = bool((lower > upper).any())
+    lower, upper = lower - beyond, upper + beyond
     facts = within_ball(functions, wanted, lower, upper, assumption)
-    return bounds_from_cells(
-        make,
-        Explanation((too_small(assumption),) if refuted else facts),
-        level=level,
+    answer = Answer.of(
+        N,
         estimate=band.estimate,
         lower=lower,
         upper=upper,
-        status=Status.EMPTY if refuted else Status.ALL_AT_ONCE,
+        level=1 - band.q / band.m,
         method="balanced cells",
-        attained=np.full(len(lower), 1 - band.q / band.m),
-        norm_bound=assumption.norm_bound,
-        model_error=assumption.model_error,
+        status=Status.EMPTY if refuted else Status.ALL_AT_ONCE,
+        why=Explanation((too_small(assumption),) if refuted else facts),
+        simultaneous=True,
     )
+    return answer.bounds(make, level, **assumption.stated)
 
 
 def function_test(
@@ -204,9 +193,9 @@ def within_ball(
 ) -> tuple[Fact, ...]:
     """Say where the norm bound alone gives all bounds, (N,)."""
     limit = functions.assumed(assumption).limit(wanted.norm) + assumption.beyond
-    least = (1 - 1e-9) * limit
-    alone = np.isfinite(limit).all() and (upper >= least).all() and (lower <= -least).all()
-    return (Cause.BALL_ALONE(),) if alone else ()
+    with np.errstate(invalid="ignore"):
+        alone = np.isfinite(limit) & (np.minimum(-lower, upper) >= limit * (1 - 1e-9))
+    return (Cause.BALL_ALONE(),) if len(limit) and alone.all() else ()
 
 
 def too_small(assumption: Assumption) -> Fact:
@@ -236,27 +225,13 @@ def _too_few(
     facts: tuple[Fact, ...],
 ) -> Explanation:
     """Say why the data say nothing about some values, and what makes infinite intervals finite."""
-    rotated, n = functions.problem.rotated, functions.problem.n
     names = f"{np.count_nonzero(~known)} of {len(known)} values"
-    units = "rotated rows" if rotated else "rows"
-    units = f"blocks of {units}" if functions.blocks else units
-    least, most = (int(f(got.cells[~known])) for f in (np.min, np.max))
-    if not largest_q(level, number_of_words(ALL)):
-        fact = Cause.LEVEL_TOO_HIGH(names=names, level=level)
-    else:
-        free = functions.system(assumption).trend.shape[1]
-        rows = max(fewest_cells(level) * max(free, 1), n + 1)
-        fact = Cause.CELLS_MISSING(
-            names=names,
-            level=level,
-            needed=fewest_cells(level),
-            units=units,
-            cells=most,
-            rows=rows,
-        )
-    best = 1 - 1 / number_of_words(least)
+    free = functions.system(assumption).trend.shape[1]
+    rows = max(fewest_cells(level) * max(free, 1), functions.units + 1)
+    enough = f"{rows:,} {'blocks of rows' if functions.blocks else 'rows'}"
+    best = 1 - 1 / number_of_words(int(got.cells[~known].min()))
     remedies: list[Remedy] = [lower_level(best)] if 0.5 <= best < level else []
     remedies += [OTHER_CELLS] * (options.cells is not None)
     remedies += [FEWER_FEATURES] * (not functions.design.dual)
     remedies += [NORM_BOUND] * (assumption.norm_bound is None)
-    return Explanation((*facts, fact), tuple(remedies))
+    return Explanation((*facts, too_few(names, level, best, enough)), tuple(remedies))
