@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 
 from recorded import make, problems
-from unassuming._errors import NotAvailable
 from unassuming import noise as noises
+from unassuming._errors import NotAvailable
 from unassuming.geometry.quadratic import QuadraticSets
 from unassuming.membership import Engine
 from unassuming.objectives import factory_for

@@ -96,7 +96,11 @@ def test_noise_is_taken_out_of_a_kernel_without_cancellation():
         (RBF(), {"normalize_y": True}, "normalize_y=True subtracts the mean of y"),
         (RBF(), {"alpha": -1.0}, "alpha is out of range"),
         (RBF(), {"alpha": "small"}, "alpha is out of range"),
-        ("rbf", {}, "expected one kernel of sklearn.gaussian_process.kernels, such as RBF.*given 'rbf'"),
+        (
+            "rbf",
+            {},
+            "expected one kernel of sklearn.gaussian_process.kernels, such as RBF.*given 'rbf'",
+        ),
         (RBF(), {"alpha": np.ones(3)}, "one for each of the 25 rows"),
         (RBF(), {"alpha": np.eye(1, 25)[0]}, "expected positive variances"),
         (WhiteKernel(), {}, "noise alone"),

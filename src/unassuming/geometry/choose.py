@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from unassuming._typing import Array
 from unassuming.geometry.grid_lines import GridLines
 from unassuming.geometry.labels.lines import LabelLines, LabelModel
 from unassuming.geometry.lines import Lines
@@ -12,7 +13,6 @@ from unassuming.geometry.piecewise.model import Model
 from unassuming.geometry.signs.lines import SignLines
 from unassuming.geometry.signs.model import SignModel
 from unassuming.membership import Engine
-from unassuming._typing import Array
 
 
 def lines_of(engine: Engine, unit: Callable[[Array], Array] | None = None) -> Lines:

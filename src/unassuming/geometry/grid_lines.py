@@ -9,8 +9,8 @@ from typing import ClassVar, final
 import numpy as np
 
 from unassuming._batches import slices
-from unassuming.geometry.lines import Lines
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry.lines import Lines
 
 DECADES, PER_DECADE = 6, 24
 """The grid spans this many decades on either side of the unit, with so many points in each."""

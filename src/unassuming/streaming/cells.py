@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from unassuming.streaming.region import Points
 from unassuming.cells.estimates import KeptCells, Sample
+from unassuming.streaming.region import Points
 
 MOST_CELLS = 64
 """Characters with equal numbers modulo 64 are one cell; 32 and fewer cells are unions of these."""

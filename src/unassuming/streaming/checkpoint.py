@@ -11,11 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from unassuming.noise.signs import BlockSymmetric, Symmetric
-from unassuming.ranking import Order
-from unassuming.streaming.ledger import Ledger, Pending, joined_spans
-from unassuming.streaming.stream import StreamingRegion, as_order
-from unassuming.streaming.sums import LEAF_ROWS, Part
 from unassuming._typing import Array
 from unassuming._version import __version__
 from unassuming.io import check_estimator, describe_estimator, known_estimator, other_estimator
@@ -31,6 +26,11 @@ from unassuming.io.archive import (
     write,
 )
 from unassuming.io.tables import Store, as_plain
+from unassuming.noise.signs import BlockSymmetric, Symmetric
+from unassuming.ranking import Order
+from unassuming.streaming.ledger import Ledger, Pending, joined_spans
+from unassuming.streaming.stream import StreamingRegion, as_order
+from unassuming.streaming.sums import LEAF_ROWS, Part
 
 _KIND = "stream"
 _NOTE = "note_"

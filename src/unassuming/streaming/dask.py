@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from unassuming.inputs import refuse_classes, renumbered, rows_between, split_pipeline
 from unassuming.noise import Noise
+from unassuming.regions import is_dask
 from unassuming.streaming.region import StreamedRegion
 from unassuming.streaming.stream import StreamingRegion
-from unassuming.inputs import refuse_classes, renumbered, rows_between, split_pipeline
-from unassuming.regions import is_dask
 
 _FAN_IN = 4
 """Shards that are merged at once."""

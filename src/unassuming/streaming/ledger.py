@@ -8,8 +8,8 @@ from typing import Any, final
 
 import numpy as np
 
-from unassuming.streaming.sums import LEAF_ROWS, Part, Sums
 from unassuming._typing import Array, BoolArray
+from unassuming.streaming.sums import LEAF_ROWS, Part, Sums
 
 Node = tuple[int, int]
 """A complete node of the tree: its height, and its number among the nodes of that height."""

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from unassuming._errors import NotAvailable
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.inputs import features_door, split_pipeline
 from unassuming.membership import Engine
 from unassuming.noise.signs import signs_of
 from unassuming.objectives import factory_for
 from unassuming.ranking import Order
 from unassuming.streaming.sums import Part, Sums
-from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.inputs import features_door, split_pipeline
 
 if TYPE_CHECKING:
-    from unassuming.streaming.stream import StreamingRegion
     from unassuming.cells.estimates import KeptCells
+    from unassuming.streaming.stream import StreamingRegion
 
 CONDITION = 1e4
 """Products of columns, centred and scaled, are resolved up to this condition number."""

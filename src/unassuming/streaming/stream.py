@@ -8,16 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from unassuming.noise import Noise, as_noise
-from unassuming.noise.signs import POLYNOMIALS, BlockSymmetric, Symmetric
-from unassuming.objectives import factory_for
-from unassuming.objectives.factories import from_linear_regression, from_ridge
-from unassuming.ranking import Order
-from unassuming.streaming.cells import cells_of
-from unassuming.streaming.features import Features, fixed_transformers
-from unassuming.streaming.ledger import Ledger
-from unassuming.streaming.region import StreamedRegion, engine_of, points_of
-from unassuming.streaming.sums import Sums
 from unassuming._typing import Array
 from unassuming._words import shown
 from unassuming.inputs import (
@@ -31,6 +21,16 @@ from unassuming.inputs import (
     split_pipeline,
     streams,
 )
+from unassuming.noise import Noise, as_noise
+from unassuming.noise.signs import POLYNOMIALS, BlockSymmetric, Symmetric
+from unassuming.objectives import factory_for
+from unassuming.objectives.factories import from_linear_regression, from_ridge
+from unassuming.ranking import Order
+from unassuming.streaming.cells import cells_of
+from unassuming.streaming.features import Features, fixed_transformers
+from unassuming.streaming.ledger import Ledger
+from unassuming.streaming.region import StreamedRegion, engine_of, points_of
+from unassuming.streaming.sums import Sums
 
 _NO_RNG = np.random.default_rng(0)  # conservative ties draw nothing
 

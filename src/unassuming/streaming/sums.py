@@ -12,8 +12,8 @@ from typing import final
 
 import numpy as np
 
-from unassuming.noise.signs import BlockSymmetric, SignFlips, characters
 from unassuming._typing import Array, IntArray
+from unassuming.noise.signs import BlockSymmetric, SignFlips, characters
 
 LEAF_ROWS = 2**15
 """Rows that are summed at once: about 260 of each of 127 characters."""

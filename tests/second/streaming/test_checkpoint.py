@@ -15,9 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from second.streaming.memory import contents
+from unassuming.io import archive
 from unassuming.noise import BlockSymmetric
 from unassuming.streaming import StreamingRegion
-from unassuming.io import archive
 
 ROOT = Path(__file__).resolve().parents[3]
 N = 70_000

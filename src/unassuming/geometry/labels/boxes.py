@@ -19,6 +19,7 @@ from scipy.optimize import linprog, nnls
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import EPS, Factor
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.branch_and_bound import (
     GAP,
     LARGEST_RANK,
@@ -28,7 +29,6 @@ from unassuming.geometry.branch_and_bound import (
     branch_and_bound,
 )
 from unassuming.geometry.labels.lines import LabelModel
-from unassuming._typing import Array, BoolArray, IntArray
 
 _OUTWARD = 1 + 1e-9
 _PAD = 1e-11  # more than the rounding of fitted values within [-1, 1]

@@ -16,6 +16,7 @@ import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import EPS
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.labels.roots import Sums
 from unassuming.geometry.lines import (
     Events,
@@ -27,7 +28,6 @@ from unassuming.geometry.lines import (
 from unassuming.geometry.piecewise.model import settle
 from unassuming.membership import Engine
 from unassuming.noise.labels import RARE
-from unassuming._typing import Array, BoolArray, IntArray
 
 BATCH_BYTES = 2**23
 """The size of the largest table of a batch: one gradient for each piece of each set."""

@@ -8,8 +8,8 @@ from typing import final
 import numpy as np
 
 from unassuming._numerics import EPS
-from unassuming.geometry.piecewise.model import Penalty
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry.piecewise.model import Penalty
 
 
 @final

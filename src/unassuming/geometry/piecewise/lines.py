@@ -16,11 +16,11 @@ import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import EPS
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.grid_lines import GridLines
 from unassuming.geometry.lines import Lines, membership
 from unassuming.geometry.piecewise.model import Model
 from unassuming.geometry.piecewise.pieces import OwnPieces, SharedPieces
-from unassuming._typing import Array, BoolArray, IntArray
 
 BATCH_BYTES = 2**20
 """The size of one table of a batch of lines: near that of a cache."""

@@ -16,10 +16,10 @@ from typing import Literal, NamedTuple, Self, final
 
 import numpy as np
 
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.lines import Events, Spans, quadratic_events
 from unassuming.geometry.piecewise.breakpoints import Crossings
 from unassuming.geometry.piecewise.model import Model, settle
-from unassuming._typing import Array, BoolArray, IntArray
 
 
 @final

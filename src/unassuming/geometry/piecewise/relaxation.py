@@ -27,10 +27,10 @@ import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import CUT, EPS, SEEN
+from unassuming._typing import Array
 from unassuming.geometry.piecewise.model import Model
 from unassuming.geometry.quadratic.ball import BallSet, Dual
 from unassuming.objectives.norm_ball import NormBall
-from unassuming._typing import Array
 
 _ETAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 _BATCH_BYTES = 2**20

@@ -19,10 +19,10 @@ import numpy as np
 from scipy.linalg import eigh
 
 from unassuming._numerics import CUT, SEEN
+from unassuming._typing import Array, IntArray
 from unassuming.geometry.quadratic.forms import Form
 from unassuming.geometry.quadratic.sets import QuadraticSets, outward, qth_largest
 from unassuming.objectives.norm_ball import NormBall
-from unassuming._typing import Array, IntArray
 
 _GRID = np.linspace(-30.0, 40.0, 71)
 _HALVINGS = 14

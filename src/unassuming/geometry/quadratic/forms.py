@@ -16,9 +16,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from unassuming._numerics import EPS, SEEN
+from unassuming._typing import Array, BoolArray
 from unassuming.noise import Noise
 from unassuming.objectives.score import Groups
-from unassuming._typing import Array, BoolArray
 
 _NUMBERS = 2**22
 """Numbers in one batch of transformed columns."""

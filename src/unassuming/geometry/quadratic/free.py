@@ -12,8 +12,8 @@ from typing import final
 import numpy as np
 
 from unassuming._numerics import CUT
-from unassuming.geometry.quadratic.sets import QuadraticSets
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry.quadratic.sets import QuadraticSets
 
 _STARTS, _LARGE = 8, 32
 """How many sets a search begins with, and how many free directions they may have."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._numerics import CUT, EPS
-from unassuming.geometry.quadratic.sets import QuadraticSets
 from unassuming._typing import Array
+from unassuming.geometry.quadratic.sets import QuadraticSets
 
 
 def rays(sets: QuadraticSets, directions: Array) -> Array:

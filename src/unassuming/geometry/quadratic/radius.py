@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unassuming.geometry.quadratic.sets import QuadraticSets, Spectra
 from unassuming._typing import Array
+from unassuming.geometry.quadratic.sets import QuadraticSets, Spectra
 
 _HALVINGS = 100
 

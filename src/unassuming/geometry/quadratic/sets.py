@@ -12,12 +12,12 @@ import numpy as np
 from unassuming._batches import slices
 from unassuming._errors import NotAvailable
 from unassuming._numerics import CUT, SEEN
+from unassuming._typing import Array, BoolArray
 from unassuming.geometry.quadratic.forms import Form, Forms
 from unassuming.membership import Engine, QuadraticTable
 from unassuming.objectives import DesignedObjective
 from unassuming.objectives.base import named
 from unassuming.objectives.whitening import Coordinates
-from unassuming._typing import Array, BoolArray
 
 OUTWARD = 1e-9
 """Outer bounds are moved outward by this share of their width."""

@@ -21,9 +21,9 @@ import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import Factor
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.branch_and_bound import LARGEST_RANK, BoxSpace, halves
 from unassuming.geometry.signs.model import SignModel
-from unassuming._typing import Array, BoolArray, IntArray
 
 _NEAR = 4.0  # the size of the first box, in units of a typical residual
 _SMALL = 1e-6  # relative to y; residuals of an exact fit are nothing but rounding

@@ -15,9 +15,9 @@ import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import EPS
+from unassuming._typing import Array, IntArray
 from unassuming.geometry.lines import SLIVER, Lines, Spans, membership
 from unassuming.geometry.signs.model import SignModel
-from unassuming._typing import Array, IntArray
 
 BATCH_BYTES = 2**23
 """The size of the largest table of a batch: one gradient for each piece of each line."""

@@ -10,9 +10,9 @@ from typing import final
 import numpy as np
 
 from unassuming._numerics import EPS
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership import Engine
 from unassuming.ranking import Order
-from unassuming._typing import Array, BoolArray, IntArray
 
 
 @final

@@ -16,6 +16,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import CUT, SEEN
+from unassuming._typing import Array, BoolArray
 from unassuming.geometry.choose import lines_of
 from unassuming.geometry.lines import Lines
 from unassuming.membership import Engine
@@ -25,7 +26,6 @@ from unassuming.regions.explain import Explanation, Status
 from unassuming.regions.results import Boundedness, Ellipsoid
 from unassuming.regions.search.climb import climb
 from unassuming.regions.search.walk import Members, confined, hit_and_run
-from unassuming._typing import Array, BoolArray
 
 
 @final
