@@ -24,13 +24,6 @@ def test_permutations_within_a_block_are_uniform(n, rows):
     assert chi2.ppf(5e-7, cells - 1) <= statistic <= chi2.isf(5e-7, cells - 1)
 
 
-def test_different_blocks_are_permuted_independently():
-    flipped = drawn(2, 4, size=40_000)[:, [0, 2]] == [1, 3]
-    counts = np.bincount(flipped @ [1, 2], minlength=4)
-    statistic = ((counts - 10_000) ** 2 / 10_000).sum()
-    assert chi2.ppf(5e-7, 3) <= statistic <= chi2.isf(5e-7, 3)
-
-
 def test_one_block_of_all_rows_is_exchangeable_noise():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(4, 1)), rng.normal(size=4)
@@ -72,7 +65,7 @@ def test_rows_of_weight_zero_are_refused():
 
 
 def test_a_large_group_is_refused_with_its_order():
-    with pytest.raises(ValueError, match="wrong size to enumerate.*given more"):
+    with pytest.raises(ValueError, match=r"wrong size to enumerate.*given more"):
         ExchangeableWithin(5).group(1002, modulo_sign=False)
     with pytest.raises(ValueError, match="given 14400\\."):
         ExchangeableWithin(5).group(10, modulo_sign=False)

@@ -40,18 +40,6 @@ def own_region(noise, y, X, m=20):
     return ua.confidence_region(Ridge(alpha=0.5), X, y, noise=noise, m=m, random_state=11)
 
 
-def test_a_subclass_of_ones_own_drives_the_region():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(6, 2)), rng.normal(size=6)
-    noise = ExchangeableWithinBlocks(BLOCKS)
-    region = own_region(noise, y, X)
-    assert region.noise is noise
-    assert noise.assumption in str(region)
-    moved = region.perturbations.apply(np.arange(6.0)).astype(int)
-    assert (BLOCKS[moved] == BLOCKS).all()
-    assert len(np.unique(moved, axis=0)) > 4
-
-
 def test_a_subclass_of_ones_own_has_the_ranks_of_the_formula():
     rng = np.random.default_rng(1)
     n, X = 6, rng.normal(size=(6, 2))

@@ -20,9 +20,7 @@ from sklearn.linear_model import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
-    OneHotEncoder,
     PolynomialFeatures,
-    SplineTransformer,
     StandardScaler,
 )
 from sklearn.svm import SVR
@@ -203,21 +201,6 @@ def test_bad_options_are_refused(action, pattern):
     assert_refused(action, pattern)
 
 
-@pytest.mark.parametrize("model", [Ridge, SVR, ua.KernelHuber], ids=lambda m: m.__name__)
-def test_a_class_instead_of_an_instance_is_refused(model):
-    name = model.__name__
-    pattern = rf"^estimator is a class: .*given {name}\. Write {name}\(\)"
-    assert_refused(lambda: region_of(model), pattern, TypeError)
-
-
-def test_a_candidate_through_too_many_points_has_no_scale():
-    y = np.array([0.0] * 6 + [1.0] * 5 + [2.0])
-    region = region_of(HuberRegressor(), y=y)
-    assert_refused(lambda: region.rank(np.zeros(3)), "too many points for HuberRegressor's scale")
-    one_more = with_entry(y, 0, 1.0)  # a share of 7/12 = 0.583 is enough
-    assert 1 <= region_of(HuberRegressor(), y=one_more).rank(np.zeros(3)) <= 100
-
-
 # --- kernels ---
 
 INDEFINITE = {"kernel": ua.kernels.truncated_parabolic, "kernel_params": {"c": 1.0}}
@@ -369,17 +352,6 @@ def test_columns_have_names(model):
         region_of(model, FRAME).band(FRAME.assign(sex=1.0), method="joint")
 
 
-def test_without_names_on_one_side_the_position_counts():
-    by_name, by_place = region_of(inputs=FRAME), region_of()
-    expected = by_name.band(FRAME, method="joint").upper
-    for band in (by_name.band(X, method="joint"), by_place.band(FRAME, method="joint")):
-        np.testing.assert_allclose(band.upper, expected, rtol=1e-12)
-    columns = make_column_transformer(("passthrough", ["bmi"]), (FunctionTransformer(), ["bp"]))
-    region = region_of(make_pipeline(columns, Ridge()), FRAME)
-    one, two = (region.band(table, method="joint") for table in (FRAME, FRAME[NAMES[::-1]]))
-    np.testing.assert_array_equal(one.upper, two.upper)
-
-
 # --- transformers that fail ---
 
 TABLE = pd.DataFrame(RNG.normal(size=(30, 3)), columns=list("abc"))
@@ -412,17 +384,3 @@ def test_the_step_that_stops_a_pipeline_is_named(kind):
     step, table, said = STEPS[kind]
     with pytest.raises(ValueError, match=said):
         region_of(make_pipeline(step, Ridge()), table, OUT)
-
-
-@pytest.mark.parametrize(
-    ("step", "table", "new"),
-    [
-        (OneHotEncoder(), TEXT[["d"]], pd.DataFrame({"d": ["z"]})),
-        (SplineTransformer(extrapolation="error"), TABLE, 9 * TABLE),
-    ],
-    ids=["category", "range"],
-)
-def test_a_transformer_that_does_not_take_new_inputs(step, table, new):
-    region = region_of(make_pipeline(step, Ridge()), table, OUT)
-    with pytest.raises(ValueError, match=f"'{type(step).__name__.lower()}' fails"):
-        region.band(new, method="joint", level=0.9)

@@ -1,7 +1,8 @@
-"""Is the region bounded? Counts that decide it, and rays that confirm every verdict."""
+"""Is the region bounded, and which values are? Counts decide; rays and 60 digits confirm."""
 
 from itertools import combinations
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,12 +11,15 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
+from unassuming.regions import Status
 
-pytestmark = pytest.mark.slow_but_first
-RBF = KernelRidge(kernel="rbf", gamma=1.0, alpha=0.5)
+# --- counts ---
 
 
-def kernel_region(n=10, *, model=RBF, X=None, noise="symmetric", m=40, seed=0, w=None):
+FULL = KernelRidge(kernel="rbf", gamma=1.0, alpha=0.5)
+
+
+def kernel_region(n=10, *, model=FULL, X=None, noise="symmetric", m=40, seed=0, w=None):
     rng = np.random.default_rng(seed)
     X = np.linspace(0, 2.0 * n, n)[:, None] if X is None else X
     y = np.sin(X[:, 0]) + rng.laplace(size=len(X))
@@ -64,30 +68,12 @@ def never_ends(region, verdict):
         assert region.contains(lambda X, t=t: fitted + t * moved, verdict.level)
 
 
-# --- signs and kernels of full rank ---------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("n", [4, 11])
 def test_plus_signs_of_a_row_decide(n, seed):
     region = kernel_region(n, seed=seed)
     plus = kept(region).sum(axis=0)
     check_count(region, int(plus.max()))
-
-
-def test_all_signs_leave_exactly_one_half():
-    # Of the 2ⁿ - 1 sign vectors other than the identity 2ⁿ⁻¹ - 1 have a plus at a given row.
-    region = kernel_region(5, m="all")
-    assert region.m == 32
-    check_count(region, 15)
-    assert region.max_bounded_level == 0.5
-
-
-def test_gaussian_kernels_count_as_full_rank_whatever_the_rounding():
-    X = np.linspace(0, 10, 60)[:, None]
-    region = kernel_region(X=X, model=KernelRidge(kernel="rbf", gamma=0.5, alpha=1.0))
-    assert np.linalg.matrix_rank(region.objective.design.matrix) < 60
-    check_count(region, int(kept(region).sum(axis=0).max()))
 
 
 @pytest.mark.parametrize("level", [0.5, 0.7, 0.9, 0.975])
@@ -102,11 +88,8 @@ def test_the_direction_of_a_verdict_never_ends(level):
     assert (np.abs(moved) > 1e-6 * np.abs(moved).max()).sum() == 1  # one fitted value alone
 
 
-# --- permutations ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
-    "model", [RBF, Ridge(0.5), LinearRegression()], ids=["kernel", "ridge", "least squares"]
+    "model", [FULL, Ridge(0.5), LinearRegression()], ids=["kernel", "ridge", "least squares"]
 )
 def test_permutations_never_see_a_constant_shift(model):
     region = kernel_region(12, model=model, noise="exchangeable", m=20)
@@ -118,26 +101,12 @@ def test_permutations_never_see_a_constant_shift(model):
     never_ends(region, verdicts(region)[-1])
 
 
-# --- features -------------------------------------------------------------------------------------
-
-
 def dummy_region(model, seed):
     """An intercept, a spread-out column, and a dummy column with two ones."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.normal(size=40), np.arange(40) < 2])
     y = X.sum(axis=1) + rng.laplace(size=40)
     return ua.confidence_region(model, X, y, m=100, random_state=seed)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_dummy_column_of_least_squares_is_free_where_its_rows_share_a_sign(seed):
-    region = dummy_region(LinearRegression(), seed)
-    s = signs(region)
-    count = int((s[:, 0] == s[:, 1]).sum())
-    assert 30 < count < 70  # 2^(1 - k) of the sets, k = 2
-    check_count(region, count)
-    verdict = region.bounded(0.9)
-    never_ends(region, verdict)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -186,9 +155,6 @@ def test_ranks_of_the_rows_count_the_cylinders(model):
     assert np.isinf(radii).sum() == flat
 
 
-# --- rotations, signs with permutations, and anything else ----------------------------------------
-
-
 @pytest.mark.parametrize("n", [6, 10])
 def test_rotations_of_an_even_number_of_rows_leave_nothing_fixed(n):
     region = kernel_region(n, noise="spherical")
@@ -199,21 +165,7 @@ def test_rotations_of_an_even_number_of_rows_leave_nothing_fixed(n):
     assert np.isfinite(region.reach(u, 1 - 1 / region.m)).all()
 
 
-def test_signs_with_permutations_fix_single_rows_and_their_like():
-    region = kernel_region(10, noise="symmetric-exchangeable", m=100)
-    images = region.perturbations.apply(np.eye(10))  # (row, transformation, n)
-    fixed = [(images[j] == np.eye(10)[j]).all(axis=1).sum() for j in range(10)]
-    shared = max(fixed)
-    found = verdicts(region)
-    assert shared > 0
-    assert all(v.verdict == "unbounded" for v in found[:shared])
-    G = np.moveaxis(images, 0, -1)
-    flat = sum(np.linalg.matrix_rank(g - np.eye(10)) < 10 for g in G)
-    assert all(v.verdict == "bounded" for v in found[flat:])
-    assert flat > shared
-    undetermined = [v for v in found if v.verdict == "undetermined"]
-    assert undetermined
-    assert all(not v and v.direction is None for v in undetermined)
+# --- rays confirm verdicts ---
 
 
 MODELS = [
@@ -259,9 +211,7 @@ def test_every_verdict_is_confirmed_by_rays(model, noise, n, d, whole, seed):
             assert not np.isposinf(ends[:, q - 1]).any()
         if verdict.verdict == "unbounded" and verdict.direction is None:
             # Counting proves it for a kernel of full rank, also where a rounded direction ends.
-            design = region.objective.design
-            assert design.dual
-            assert design.full_rank
+            assert isinstance(model, KernelRidge)
         elif verdict.verdict == "unbounded":
             # A rounded direction may end, but beyond all that double precision resolves.
             assert region.reach(verdict.direction, verdict.level) > 1e9
@@ -269,11 +219,138 @@ def test_every_verdict_is_confirmed_by_rays(model, noise, n, d, whole, seed):
             assert region.contains(region.estimate + 1e3 * verdict.direction, verdict.level)
 
 
-# --- verdicts -------------------------------------------------------------------------------------
+# --- single values ---
+
+SMOOTH = KernelRidge(kernel="rbf", gamma=0.5, alpha=2.0)
 
 
-def test_the_highest_bounded_level_is_bounded_and_the_next_is_not():
-    region = kernel_region()
-    best = region.max_bounded_level
-    assert region.bounded(best)
-    assert not region.bounded(best + 1 / region.m)
+def assert_infinite(found, *statuses):
+    assert np.isneginf(found.lower).all()
+    assert np.isposinf(found.upper).all()
+    assert found.status in statuses
+    assert found.reason
+
+
+@pytest.mark.parametrize("n", [20, 100])
+def test_values_at_the_inputs_are_finite_below_the_largest_bounded_level(n):
+    """The count of plus signs of the most fortunate row decides (theory 4.4)."""
+    X, y, _ = ua.datasets.sine(n=n, random_state=0)
+    region = ua.confidence_region(SMOOTH, X, y, m=50)
+    best, between = region.max_bounded_level, (X[1:] + X[:-1]) / 2
+    assert best == pytest.approx(1 - (1 + int((signs(region) > 0).sum(axis=0).max())) / 50)
+    for level in (best, best - 0.1):
+        band = region.band(X, level, method="joint")
+        assert band.status is Status.CERTIFIED
+        assert np.isfinite([band.lower, band.upper]).all()
+        assert region.bounded(level).verdict == "bounded"
+        assert_infinite(region.band(between, level, method="joint"), Status.NOT_CERTIFIED)
+    for inputs in (X, between):
+        assert_infinite(region.band(inputs, 0.9, method="joint"), Status.UNBOUNDED)
+    dual = region.interval(level=0.9, simultaneous=True, method="joint")
+    assert_infinite(dual, Status.UNBOUNDED, Status.UNDETERMINED)
+
+
+def test_each_value_is_finite_exactly_where_its_own_signs_allow_it():
+    X, y, _ = ua.datasets.sine(n=25, random_state=1)
+    region = ua.confidence_region(KernelRidge(kernel="rbf", alpha=1.0), X, y, random_state=1, m=100)
+    plus = (signs(region) > 0).sum(axis=0)
+    assert plus.min() < 45 < 52 < plus.max()
+    for q in (45, 50, 52):
+        band = region.band(X, 1 - q / 100, method="joint")
+        np.testing.assert_array_equal(np.isfinite(band.upper), plus < q)
+        np.testing.assert_array_equal(np.isfinite(band.lower), plus < q)
+
+
+def test_slopes_are_finite_under_permutations_and_the_intercept_is_not():
+    X, y, _ = ua.datasets.linear(n=40, random_state=5)
+    joint = {"simultaneous": True, "method": "joint"}
+    for model in (LinearRegression(), Ridge(alpha=1.0)):
+        region = ua.confidence_region(model, X, y, noise="exchangeable", m=20, random_state=5)
+        found = region.interval(level=0.9, **joint)
+        np.testing.assert_array_equal(np.isfinite(found.upper), [False, True, True, True])
+        np.testing.assert_array_equal(np.isfinite(found.lower), [False, True, True, True])
+        assert found.status is Status.UNBOUNDED
+        assert_infinite(region.band(X, method="joint", level=0.9), Status.UNBOUNDED)
+        steps = np.column_stack([np.zeros(39), np.diff(X, axis=0)])
+        assert region.interval(steps, level=0.9, **joint).status is Status.CERTIFIED
+
+
+# --- values at the inputs of a kernel, in 60 digits ---
+
+
+M = 20
+
+
+def exact_kernel(name, gamma, X):
+    """The kernel matrix in 60 digits."""
+    rows = [[mp.mpf(float(x)) for x in row] for row in X]
+    g = mp.mpf(gamma)
+
+    def k(u, v):
+        if name == "rbf":
+            return mp.exp(-g * sum((a - b) ** 2 for a, b in zip(u, v, strict=True)))
+        if name == "laplacian":
+            return mp.exp(-g * sum(abs(a - b) for a, b in zip(u, v, strict=True)))
+        return (g * sum(a * b for a, b in zip(u, v, strict=True)) + 1) ** 3
+
+    return mp.matrix([[k(u, v) for v in rows] for u in rows])
+
+
+def exact_uppers(region, K, y, alpha, rows, q):
+    """The q-th largest of the largest f(x_j) over the sets, for signs and a K of full rank."""
+    n = len(y)
+    inverse = mp.inverse(K + alpha * mp.eye(n))  # D / alpha
+    y = mp.matrix([mp.mpf(float(v)) for v in y])
+    found = {j: [] for j in rows}
+    whole = (y.T * inverse * y)[0]
+    for signs in region.perturbations.apply(np.ones(n)):
+        J, P = ([i for i in range(n) if (signs[i] < 0) == flip] for flip in (True, False))
+        for j in set(rows) - set(J):  # free, unless the set is empty
+            found[j].append(mp.inf if J else -mp.inf)
+        if not set(rows) & set(J):
+            continue
+        # y_i is y in the rows P and anything in J, with y_iᵀD y_i <= yᵀD y.
+        D = mp.matrix([[inverse[a, b] for b in J] for a in J])
+        across = mp.matrix([sum((inverse[a, b] * y[b] for b in P), mp.mpf(0)) for a in J])
+        centre = -mp.lu_solve(D, across)
+        y_P = [y[b] for b in P]
+        rest = sum(y[a] * inverse[a, b] * y[b] for a in P for b in P) if y_P else mp.mpf(0)
+        rho = whole - rest + (across.T * centre)[0] * -1
+        for j in set(rows) & set(J):
+            at = J.index(j)
+            unit = mp.matrix([mp.mpf(int(a == j)) for a in J])
+            spread = mp.lu_solve(D, unit)[at]
+            # y_i = f + G(y - f) = 2f - y in the rows J.
+            found[j].append((y[j] + centre[at] + mp.sqrt(rho * spread)) / 2)
+    return [sorted(found[j], reverse=True)[q - 1] for j in rows]
+
+
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize(
+    ("kernel", "gamma", "alpha"),
+    [
+        (*kernel, alpha)
+        for k, kernel in enumerate(
+            [("rbf", 0.01), ("laplacian", 10.0), ("rbf", 10.0), ("laplacian", 0.01),
+             ("rbf", 100.0), ("poly", 1.0)]
+        )
+        for alpha in (1e-7, 1e-5, 1e-4, 1e-2, 10.0)[k % 2 :: 2]
+    ],
+)  # fmt: skip
+def test_certified_bands_hold_the_exact_bounds(kernel, gamma, alpha):
+    rng = np.random.default_rng(int(gamma * 100))
+    n = 9
+    X = np.round(rng.uniform(0, 3, (n, 2)), 3)
+    y = np.round(5 + rng.normal(size=n), 3)
+    model = KernelRidge(kernel=kernel, gamma=gamma, alpha=alpha)
+    region = ua.confidence_region(model, X, y, m=M, random_state=1)
+    q = 14
+    band = region.band(X[:3], level=1 - q / M, method="joint")
+    with mp.workdps(60):
+        K = exact_kernel(kernel, gamma, X)
+        for j, exact in enumerate(exact_uppers(region, K, y, mp.mpf(alpha), range(3), q)):
+            assert band.upper[j] >= exact
+            if band.status is Status.CERTIFIED:
+                assert np.isfinite(band.upper[j])
+            if alpha >= 1e-6 and kernel != "poly" and gamma >= 10 and mp.isfinite(exact):
+                assert float(band.upper[j] - exact) < 1e-4 * (1 + abs(float(exact)))

@@ -6,11 +6,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.compose import ColumnTransformer
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Lasso, LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTransformer
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
 from some_regions import EVERY, candidates_about, features, region_of
 
 import unassuming as ua
@@ -185,33 +184,12 @@ def test_the_inner_width_is_nine_tenths_of_the_outer_for_least_squares(d):
     np.testing.assert_array_equal(again.witnesses, found.witnesses)
 
 
-@pytest.mark.slow
-def test_a_search_by_lines_finds_what_the_search_of_ellipsoids_finds():
-    """The same region, once known to be made of ellipsoids and once by lines alone."""
-    X, y, _ = ua.datasets.linear(n=30, d=3, noise="laplace", random_state=0)
-    known = ua.confidence_region(LinearRegression(), X, y, m=20)
-    lines = ua.confidence_region(Lasso(alpha=0.0), X, y, weighting="hessian", m=20)
-    one, two = (r.interval(None, 0.8, inner=True, **JOINT) for r in (known, lines))
-    assert (two.inner_upper - two.inner_lower > 0.9 * (one.inner_upper - one.inner_lower)).all()
-    assert (two.inner_upper <= one.upper).all()
-
-
 def test_functionals_that_are_not_determined_have_inner_bounds_all_the_same():
     X, y = features(40)
     region = ua.confidence_region(Ridge(1.0), np.column_stack([X, X[:, 0]]), y)
     found = region.interval(inner=True, **JOINT)
     np.testing.assert_array_equal(np.isinf(found.upper), [False, True, False, True])
     assert_attained(region, found, np.eye(4))
-
-
-def test_lasso_is_bounded_by_its_hessian_and_not_by_the_identity():
-    X, y = features(60)
-    hessian, identity = (
-        ua.confidence_region(Lasso(0.3), X * [1.0, 0.01], y, m=20, weighting=w)
-        for w in ("hessian", "identity")
-    )
-    assert hessian.interval(level=0.8, **JOINT).status is Status.CERTIFIED
-    assert identity.interval(level=0.8, **JOINT).status is not Status.CERTIFIED
 
 
 # --- what changes with the question ---
@@ -346,19 +324,6 @@ def test_a_pipeline_gives_the_band_of_its_features():
     np.testing.assert_allclose(piped.lower, expected.lower, rtol=1e-9)
 
 
-def test_a_table_with_text_goes_through_its_encoder():
-    rng = np.random.default_rng(7)
-    frame = pd.DataFrame({"x": rng.normal(size=40), "city": np.tile(["A", "B"], 20)})
-    y = frame["x"] + 2 * (frame["city"] == "B") + rng.laplace(size=40)
-    columns = ColumnTransformer(
-        [("x", "passthrough", ["x"]), ("city", OneHotEncoder(drop="first"), ["city"])]
-    )
-    region = ua.confidence_region(make_pipeline(columns, Ridge(0.1)), frame, y)
-    new = pd.DataFrame({"x": [0.0, 0.0], "city": ["A", "B"]})
-    band, rows = region.band(new, method="joint"), np.array([[1.0, 0, 0], [1.0, 0, 1]])
-    np.testing.assert_allclose(band.upper, region.interval(rows, **JOINT).upper, rtol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("inputs", "said"),
     [
@@ -375,56 +340,3 @@ def test_inputs_of_the_wrong_kind_are_refused(inputs, said):
     kernel = ua.confidence_region(KernelRidge(kernel="rbf"), *features(), m=20)
     with pytest.raises(ValueError, match=r"X|features|dimension"):
         kernel.band(inputs, method="joint")
-
-
-def test_options_out_of_range_are_refused():
-    region, X = region_of("ridge"), features()[0]
-    with pytest.raises(ValueError, match="target is unknown"):
-        region.band(X, target="truth", method="joint")
-    for inner in ("yes", 1, None):
-        with pytest.raises(ValueError, match="inner is not a boolean"):
-            region.interval(inner=inner, **JOINT)
-
-
-# --- objectives of which little is known ---
-
-
-class Absolute(ua.objectives.Objective):
-    """Σ |y - Xa|^{3/2}: residuals, gradient, and where the minimum is."""
-
-    def __init__(self, X, y):
-        super().__init__(y, X.shape[1])
-        self.X = X
-
-    def residuals(self, coefficients):
-        return self.y - coefficients @ self.X.T
-
-    def gradient(self, coefficients, residuals):
-        return -(np.sign(residuals) * np.sqrt(np.abs(residuals))) @ self.X
-
-    def estimate(self):
-        from scipy.optimize import minimize
-
-        def loss(a):
-            return (np.abs(self.residuals(a)) ** 1.5).sum()
-
-        return minimize(loss, np.zeros(self.d), method="BFGS", options={"gtol": 1e-10}).x
-
-
-class OwnEstimator:
-    pass
-
-
-@pytest.mark.slow
-def test_an_objective_of_ones_own_has_inner_bounds():
-    ua.register_objective(OwnEstimator, lambda estimator, X, y, w: Absolute(X, y))
-    own = ua.confidence_region(OwnEstimator(), *features(12, 1), m=10)
-    found = own.interval(None, 0.5, inner=True, **JOINT)
-    assert found.status is Status.NO_OUTER_BOUND
-    assert np.isinf(found.upper).all()
-    [[low, high]] = own.crossings([1.0], 0.5) + own.estimate
-    assert own.contains(found.witnesses.reshape(-1, 1), 0.5).all()
-    assert found.inner_upper[0] == pytest.approx(high, rel=1e-6)
-    assert found.inner_lower[0] == pytest.approx(low, rel=1e-6)
-    with pytest.raises(ua.NotAvailable, match=r"features or a kernel.*interval\(functionals\)"):
-        own.band([[1.0]], method="joint")

@@ -125,15 +125,6 @@ def test_coefficients_have_the_names_of_their_columns(model, names):
     assert region_of(model, FRAME).names == names
 
 
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_lssvc_has_weights_for_the_linear_kernel_and_dual_coefficients_for_others(fit_intercept):
-    labels = np.sign(Y)
-    linear = region_of(ua.LSSVC(fit_intercept=fit_intercept), y=labels)
-    assert linear.names == ["intercept"] * fit_intercept + ["x0", "x1"]
-    dual = region_of(ua.LSSVC(kernel="rbf", fit_intercept=fit_intercept), y=labels)
-    assert dual.objective.d == N + fit_intercept
-
-
 # --- callables ---
 
 

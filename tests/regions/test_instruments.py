@@ -5,10 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom, f
-from sklearn.compose import make_column_transformer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from scipy.stats import binom
 
 import unassuming as ua
 from unassuming.regions import IntervalUnion, Status
@@ -96,20 +93,6 @@ def test_coverage_is_the_level_for_instruments_of_every_strength(strength, k):
     assert band_of(len(SEEDS), 0.9)[0] <= at_once <= band_of(len(SEEDS), 0.9)[1]
 
 
-@pytest.mark.parametrize(
-    "noise", ["exchangeable", "symmetric-exchangeable", ua.noise.BlockSymmetric(np.arange(60) // 3)]
-)
-def test_other_noise_has_cells_of_its_own(noise):
-    region, truth = region_of(noise="laplace", n=60)
-    other = ua.confidence_region(
-        region.estimator, region.inputs, region.objective.y, noise=noise, random_state=0
-    )
-    found = other.summary(0.9)
-    assert found.method == ("pairs" if noise == "exchangeable" else "cells",)
-    assert found.sets[0].contains(truth[-1])
-    assert other.hypothesis("x", 5.0).pvalue < 0.05
-
-
 # --- geometry ----------------------------------------------------------------------------------
 
 
@@ -124,17 +107,6 @@ def test_every_end_of_a_set_is_where_the_test_begins_to_reject(strength, k):
     np.testing.assert_array_equal(values.contains(near), accepted)
 
 
-@pytest.mark.slow
-def test_bounds_of_the_joint_region_hold_for_every_member():
-    region, _ = two_endogenous()
-    outer = region.interval(level=0.9, inner=True, simultaneous=True, method="joint")
-    assert outer.status is Status.CERTIFIED
-    members = region.sample(100, level=0.9, random_state=0)
-    assert (members >= outer.lower - 1e-9).all()
-    assert (members <= outer.upper + 1e-9).all()
-    assert (outer.inner_lower >= outer.lower).all()
-
-
 def test_statistics_of_the_joint_region_are_those_of_the_formula():
     region, truth = two_endogenous(n=30)
     W = np.column_stack([np.ones(30), region.inputs[["u", "v", "w"]]])
@@ -145,24 +117,6 @@ def test_statistics_of_the_joint_region_are_those_of_the_formula():
     perturbed = np.vstack([r, region.perturbations.apply(r)])
     expected = np.square(perturbed @ W @ root).sum(axis=1) / 30
     np.testing.assert_allclose(region.statistics(truth), expected, rtol=1e-9)
-
-
-@pytest.mark.slow
-def test_with_gaussian_noise_and_many_rows_the_set_is_nearly_that_of_anderson_and_rubin():
-    region, _ = region_of(n=1500, strength=0.5, noise="gaussian")
-    X, y = region.inputs, region.objective.y
-    Z, w, n = np.column_stack([np.ones(1500), X["z"]]), X["w0"].to_numpy(), 1500
-    grid = np.linspace(-1, 2, 3001)
-    r = y[:, None] - np.outer(X["x"], grid)
-    r = r - Z @ np.linalg.lstsq(Z, r, rcond=None)[0]
-    tilde = w - Z @ np.linalg.lstsq(Z, w, rcond=None)[0]
-    explained = (tilde @ r) ** 2 / (tilde @ tilde)
-    accepted = grid[explained / ((r**2).sum(axis=0) - explained) * (n - 3) <= f.ppf(0.9, 1, n - 3)]
-    found = region.summary(0.9)
-    width = accepted[-1] - accepted[0]
-    assert found.lower[0] == pytest.approx(accepted[0], abs=0.35 * width)
-    assert found.upper[0] == pytest.approx(accepted[-1], abs=0.35 * width)
-    assert 0.7 < (found.upper[0] - found.lower[0]) / width < 1.5
 
 
 # --- several columns ---------------------------------------------------------------------------
@@ -261,14 +215,6 @@ def test_instruments_that_contradict_each_other_leave_no_value():
     assert not region.contains(region.estimate)
 
 
-def test_too_few_rows_say_how_many_would_do():
-    region, _ = region_of(n=10)
-    found = region.interval(level=0.95, simultaneous=False)
-    assert found.status is Status.TOO_FEW_CELLS
-    assert str(found.sets[0]) == "(-inf, inf)"
-    assert "rows like these would be enough" in found.reason
-
-
 def test_unions_of_intervals():
     union = IntervalUnion(np.array([[-np.inf, -1.0], [0.0, 0.0], [2.0, 3.0]]))
     assert str(union) == "(-inf, -1] or {0} or [2, 3]"
@@ -277,42 +223,3 @@ def test_unions_of_intervals():
     assert (union.lower, union.upper, union.bounded, len(union)) == (-np.inf, 3.0, False, 3)
     empty = IntervalUnion(np.zeros((0, 2)))
     assert (str(empty), empty.lower, empty.upper) == ("no value", np.inf, -np.inf)
-
-
-def test_pipelines_encode_controls_and_keep_names():
-    X, y, _ = data(n=90)
-    X = X.assign(city=np.array(["a", "b", "c"])[np.arange(90) % 3])
-    encode = make_column_transformer(
-        (OneHotEncoder(drop="first"), ["city"]),
-        remainder="passthrough",
-        verbose_feature_names_out=False,
-    )
-    model = make_pipeline(encode, ua.InstrumentalRegression(endogenous="x", instruments="w0"))
-    region = ua.confidence_region(model, X, y, random_state=0)
-    assert region.names == ["intercept", "city_b", "city_c", "z", "x"]
-    assert region.summary().names == ("x",)
-    assert region.band(X.iloc[:2], method="joint").estimate.shape == (2,)
-
-
-def test_weights_enter_the_sets():
-    X, y, _ = data(n=60)
-    model, weight = ua.InstrumentalRegression(endogenous="x", instruments="w0"), np.ones(60)
-    plain = ua.confidence_region(model, X, y, random_state=0).summary()
-    ones = ua.confidence_region(model, X, y, sample_weight=weight, random_state=0).summary()
-    np.testing.assert_allclose(plain.lower, ones.lower)
-    weight[::2] = 4
-    other = ua.confidence_region(model, X, y, sample_weight=weight, random_state=0)
-    fitted = model.fit(X, y, sample_weight=weight)
-    np.testing.assert_allclose(other.estimate, [fitted.intercept_, *fitted.coef_])
-    assert other.summary().lower[0] != plain.lower[0]
-
-
-def test_samples_start_at_the_estimate_which_may_be_outside():
-    rng = np.random.default_rng(0)
-    W, e = rng.normal(size=(100, 2)), rng.normal(size=100)
-    x = W.sum(axis=1) + 0.3 * e
-    model = ua.InstrumentalRegression(endogenous=0, instruments=[1, 2])
-    table, y = np.column_stack([x, W]), x + 3 * W[:, 0] + e
-    region = ua.confidence_region(model, table, y, random_state=0)
-    with pytest.raises(ua.NotAvailable, match="the estimate, which is outside"):
-        region.sample(5, level=0.5)

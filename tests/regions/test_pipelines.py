@@ -3,10 +3,8 @@
 import copy
 
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.compose import ColumnTransformer
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomTreesEmbedding
@@ -101,19 +99,6 @@ def test_every_model_may_end_a_pipeline(model):
     assert_same_region(region_of(make_pipeline(*steps, model)), region_of(model, by_hand(steps)))
 
 
-def test_passthrough_steps_are_passed_through():
-    model = Pipeline(
-        [("a", "passthrough"), ("b", StandardScaler()), ("c", None), ("d", Ridge(0.5))]
-    )
-    assert_same_region(region_of(model), region_of(Ridge(0.5), by_hand([StandardScaler()])))
-
-
-def test_a_pipeline_with_the_model_may_be_the_last_step():
-    steps = [StandardScaler(), PolynomialFeatures(2, include_bias=False)]
-    nested = make_pipeline(steps[0], make_pipeline(steps[1], Ridge(0.5)))
-    assert_same_region(region_of(nested), region_of(Ridge(0.5), by_hand(steps)))
-
-
 # --- data frames ----------------------------------------------------------------------------------
 
 
@@ -146,32 +131,6 @@ def test_a_column_transformer_takes_columns_by_name(frame, sparse):
     assert ours.objective.names == ["intercept", *names]
 
 
-def test_callables_and_fitted_pipelines_take_the_frame(frame):
-    encode = make_column_transformer(
-        (StandardScaler(), ["size"]), (OneHotEncoder(sparse_output=False), ["town"])
-    )
-    model = make_pipeline(encode, Ridge(0.5))
-    region = region_of(model, frame)
-    a = np.array([0.2, 1.0, 0.3, -0.3, 0.0])
-
-    def f(data):
-        size = np.array(data["size"])
-        shift = {"Aa": 0.3, "Bo": -0.3, "Cy": 0.0}
-        town = np.array([shift[name] for name in data["town"]])
-        return 0.2 + (size - size.mean()) / size.std() + town
-
-    # The dummies and the intercept are dependent: fitted values decide, apart from the penalty.
-    features = np.column_stack([np.ones(N), dummies(columns())])
-    expected = np.linalg.lstsq(features, f(columns()), rcond=None)[0]
-    assert region.rank(f) == region.rank(expected)
-    np.testing.assert_allclose(
-        region.objective.residuals(a[None])[0], Y - f(columns()), rtol=0, atol=1e-12
-    )
-    fitted = copy.deepcopy(model).fit(frame, Y)
-    a = np.concatenate([[fitted[-1].intercept_], fitted[-1].coef_])
-    np.testing.assert_array_equal(region.statistics(fitted), region.statistics(a))
-
-
 def test_rows_of_weight_zero_still_shape_the_features_as_in_scikit_learn():
     """A pipeline fits its transformers on all rows; only the model sees the weights."""
     weight = np.r_[np.zeros(5), np.ones(N - 5)]
@@ -195,33 +154,6 @@ def test_the_pipeline_of_the_user_is_neither_fitted_nor_changed():
     for _, step in model.steps:
         with pytest.raises(NotFittedError):
             check_is_fitted(step)
-
-
-def test_a_fitted_pipeline_stays_fitted_to_its_own_data():
-    model = make_pipeline(StandardScaler(), Ridge(0.5)).fit(X[:10] + 5, Y[:10])
-    mean = model[0].mean_.copy()
-    region = region_of(model)
-    np.testing.assert_array_equal(model[0].mean_, mean)
-    assert_same_region(region, region_of(Ridge(0.5), by_hand([StandardScaler()])))
-
-
-class Recorder(TransformerMixin, BaseEstimator):
-    """Uses y if it is given, and remembers whether it was."""
-
-    seen: list = []  # noqa: RUF012
-
-    def fit(self, X, y=None):
-        Recorder.seen.append(y)
-        return self
-
-    def transform(self, X):
-        return X
-
-
-def test_transformers_that_could_use_y_are_not_given_it():
-    Recorder.seen.clear()
-    region_of(make_pipeline(Recorder(), Ridge(0.5)))
-    assert Recorder.seen == [None]
 
 
 # --- refusals -------------------------------------------------------------------------------------
@@ -268,13 +200,6 @@ def test_a_frozen_step_is_an_assumption_of_the_region(place, name):
     assert region.objective.d == 2
 
 
-def test_a_target_encoder_inside_a_column_transformer_is_refused():
-    data = pd.DataFrame(columns())
-    encode = ColumnTransformer([("town", TargetEncoder(target_type="continuous"), ["town"])])
-    with pytest.raises(TypeError, match="'columntransformer' needs y to be fitted"):
-        region_of(make_pipeline(encode, Ridge()), data)
-
-
 @pytest.mark.parametrize(
     "search",
     [
@@ -292,28 +217,3 @@ def test_searches_are_refused_with_the_reason(search, place):
     message = "chooses hyper-parameters with the same y, which voids the guarantee"
     with pytest.raises(TypeError, match=f"{message}.*given {type(search).__name__}"):
         region_of(place(search))
-
-
-def broken(inputs):
-    raise ZeroDivisionError("division of the inputs by zero")
-
-
-def test_a_transformer_that_fails_when_it_transforms_is_not_called_supervised():
-    with pytest.raises(ZeroDivisionError, match="division of the inputs by zero"):
-        region_of(make_pipeline(FunctionTransformer(broken), Ridge()))
-
-
-def test_transformers_that_overwrite_their_inputs_do_not_touch_those_of_a_candidate():
-    X, y, _ = ua.datasets.sine(n=30, random_state=0)
-    seen, kept = [], X.copy()
-
-    def candidate(X):
-        seen.append(X.copy())
-        return np.zeros(len(X))
-
-    model = make_pipeline(StandardScaler(copy=False), Ridge())
-    region = ua.confidence_region(model, X, y, random_state=0)
-    region.rank(candidate)
-    region.band(X, method="joint")
-    np.testing.assert_array_equal(seen[-1], kept)
-    np.testing.assert_array_equal(X, kept)

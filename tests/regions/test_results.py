@@ -76,8 +76,12 @@ def test_an_ellipsoid_of_a_hidden_direction_is_endless_there():
 def test_explanations_are_facts_and_then_remedies_for_the_reader():
     why = Explanation((Cause.NEVER_END(found=30, sets=99, q=10),), (lower_level(0.7), NORM_BOUND))
     assert "30 of the 99" in why.text()
-    assert why.text().endswith("Remedies: ask at level 0.7 or below; pass norm_bound=B.")
-    assert why.text(Language.COMMAND_LINE).endswith("Remedies: --level 0.7; --norm-bound B.")
+    assert why.text().endswith(
+        "Remedies: ask at level 0.7 or below; assume a norm bound, norm_bound=B."
+    )
+    assert why.text(Language.COMMAND_LINE).endswith(
+        "--level 0.7 or less; assume a norm bound, --norm-bound B."
+    )
     assert why.asks_for_norm_bound
     assert Explanation(why.facts, ()).text().endswith("No remedy is known.")
     assert not Explanation(why.facts).asks_for_norm_bound

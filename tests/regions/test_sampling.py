@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp, kstest
-from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer
-from some_regions import EVERY, RBF, curve, features, region_of
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression
+from some_regions import EVERY, RBF, features, region_of
 
 import unassuming as ua
 from speed import slow_but
 
+SAMPLED = [name for name in EVERY if name != "quantile with penalty"]  # without end
 
-@pytest.mark.parametrize("name", slow_but(EVERY, "ridge", "lasso", "ridge classifier"))
+
+@pytest.mark.parametrize("name", slow_but(SAMPLED, "ridge", "lasso", "ridge classifier"))
 def test_samples_are_members_and_spread_in_every_direction(name):
     """Within a ball where the region has no end; where nothing holds a bias it is refused."""
     region, bound = region_of(name), None
@@ -104,16 +104,6 @@ def test_ties_do_not_mislead_the_walk():
         assert kstest((a - region.estimate - low) / (high - low), "uniform").statistic < 0.12
 
 
-def test_features_with_an_unseen_direction():
-    X, y = curve(40)
-    region = ua.confidence_region(make_pipeline(SplineTransformer(4), Ridge(0.1)), X, y, m=20)
-    a = region.sample(200, 0.9, random_state=1)
-    assert region.contains(a, 0.9).all()
-    # The basis sums to one, so fitted values do not see the direction (1, -1, ..., -1). Nothing
-    # holds a walk there, and the samples stay where the penalty puts them.
-    np.testing.assert_allclose(a[:, 1:].sum(axis=1), region.estimate[1:].sum(), atol=1e-9)
-
-
 @pytest.mark.slow
 def test_a_region_whose_estimate_is_outside_is_sampled_from_another_member():
     rng = np.random.default_rng(3)
@@ -133,7 +123,7 @@ def test_regions_of_one_point_and_of_none():
     assert region.contains(region.estimate, 0.95)
     np.testing.assert_array_equal(region.sample(20, 0.95, random_state=0), np.zeros((20, 3)))
     if not region.contains(region.estimate, 0.05):
-        with pytest.raises(ua.NotAvailable, match="no member"):
+        with pytest.raises(ua.NotAvailable, match="outside the region"):
             region.sample(5, 0.05, random_state=0)
 
 
@@ -149,13 +139,6 @@ UNBOUNDED = ["kernel ridge", "kernel LASSO", "kernel Huber"]
 def test_unbounded_regions_are_refused_with_the_reason(name):
     with pytest.raises(ua.NotAvailable, match=r"bounded(.|\n)*norm_bound"):
         region_of(name).sample(10, 0.9)
-
-
-def test_a_bound_that_leaves_the_intercept_free_is_refused():
-    for name in ("ridge", "ridge, identity"):
-        region = region_of(name, "permutations")
-        with pytest.raises(ua.NotAvailable, match=r"constant shift|intercept"):
-            region.sample(10, 0.9, norm_bound=10.0)
 
 
 @pytest.mark.parametrize(

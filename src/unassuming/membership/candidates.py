@@ -13,11 +13,11 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from unassuming._typing import Array
 from unassuming._words import joined, spoken
+from unassuming.inputs import Data, as_finite
 from unassuming.objectives import Objective, State, fitted_coefficients, fitted_values
 from unassuming.objectives.base import as_state
-from unassuming._typing import Array
-from unassuming.inputs import Data, as_finite
 
 FITTED = (
     "If this candidate was fitted to the same y, the p-value is not a valid test: the candidate "
@@ -106,11 +106,15 @@ def _from_estimator(estimator: Any, objective: Objective, data: Data) -> Candida
     known = None if data.classes is None else list(data.classes)
     reversed_ = classes is not None and known is not None and list(classes) == known[::-1]
     if classes is not None and list(classes)[:: -1 if reversed_ else 1] != known:
-        expected = "a regressor" if known is None else f"the classes {spoken(known[0])} and {spoken(known[1])}"
+        expected = (
+            "a regressor"
+            if known is None
+            else f"the classes {spoken(known[0])} and {spoken(known[1])}"
+        )
         raise ValueError(
             f"the candidate is a classifier of other classes: expected {expected}, given {name} of "
-            f"{joined(map(spoken, classes))}. Pass a function that returns E[y|x], with +1 for the second "
-            "class, or build the region with these classes."
+            f"{joined(map(spoken, classes))}. Pass a function that returns E[y|x], with +1 for the "
+            "second class, or build the region with these classes."
         )
     sign = -1 if reversed_ else 1
     f = _values(sign * fitted_values(estimator, data.X), name, objective, data)

@@ -10,11 +10,11 @@ from typing import Any, final
 import numpy as np
 
 from unassuming._batches import slices
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.noise import Noise
 from unassuming.objectives.base import Objective, Weighting, as_state
 from unassuming.objectives.score import Groups, Score, State
 from unassuming.ranking import Order
-from unassuming._typing import Array, BoolArray, IntArray
 
 _NUMBERS = 2**18
 """Residuals in one batch of candidates, so that they stay in the cache."""

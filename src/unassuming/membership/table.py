@@ -13,8 +13,8 @@ from typing import final
 import numpy as np
 
 from unassuming._batches import slices
-from unassuming.membership.engine import Engine
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.membership.engine import Engine
 
 NEAR = 1e-10
 """Differences below this share of what was added up are left to the engine."""

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unassuming._errors import NotAvailable
+from unassuming._typing import Array, BoolArray
 from unassuming.noise.base import Noise
 from unassuming.noise.perturbations import as_noise
-from unassuming._typing import Array, BoolArray
 
 
 class InBasis(Noise):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unassuming.noise.base import Noise, draw_key, keyed_uniforms
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.noise.base import Noise, draw_key, keyed_uniforms
 
 RARE = 1e-12
 """A candidate under which an observed label has a smaller probability is impossible."""

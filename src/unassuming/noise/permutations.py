@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.noise.base import (
     Key,
     Noise,
@@ -16,7 +17,6 @@ from unassuming.noise.base import (
     keyed_words,
 )
 from unassuming.noise.signs import Signs, all_signs
-from unassuming._typing import Array, BoolArray, IntArray
 
 
 class Permutations(Noise):

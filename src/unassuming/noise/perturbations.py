@@ -8,6 +8,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.noise.base import Noise
 from unassuming.noise.labels import Labels
 from unassuming.noise.permutations import Exchangeable, SymmetricExchangeable
@@ -19,7 +20,6 @@ from unassuming.noise.signs import (
     Symmetric,
     group_by_leverage,
 )
-from unassuming._typing import Array, BoolArray, IntArray
 
 NAMED: dict[str, type[Noise]] = {
     "symmetric": Symmetric,

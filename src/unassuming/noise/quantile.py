@@ -6,8 +6,8 @@ from numbers import Real
 
 import numpy as np
 
-from unassuming.noise.base import Noise, draw_key, keyed_uniforms
 from unassuming._typing import Array, BoolArray
+from unassuming.noise.base import Noise, draw_key, keyed_uniforms
 
 
 class Quantile(Noise):

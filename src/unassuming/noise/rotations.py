@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unassuming.noise.base import Noise
 from unassuming._typing import Array, IntArray
+from unassuming.noise.base import Noise
 
 
 class Spherical(Noise):

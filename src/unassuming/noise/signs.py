@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unassuming._labels import as_labels, numbered, row_index
-from unassuming.noise.base import Noise, check_order, draw_key, keyed_signs
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.noise.base import Noise, check_order, draw_key, keyed_signs
 
 Signs = NDArray[np.int8]
 

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import Factor, blur, snapped
+from unassuming._typing import Array
+from unassuming.inputs import as_finite, is_series_model
+from unassuming.kernels import TrainingKernel
 from unassuming.objectives.losses import Loss
 from unassuming.objectives.norm_ball import NormBall
 from unassuming.objectives.penalties import Kinks, Penalty
 from unassuming.objectives.score import PublicGradient, Score, State
-from unassuming._typing import Array
-from unassuming.inputs import as_finite, is_series_model
-from unassuming.kernels import TrainingKernel
 
 Weighting = str | ArrayLike
 """Ψ: ``"identity"``, ``"gram"``, ``"hessian"`` or a matrix."""

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from unassuming._numerics import CUT, EPS, Factor, blur
+from unassuming._typing import Array
 from unassuming.objectives.base import Design, Objective, Weighting, as_matrix, named
 from unassuming.objectives.kernel import bordered
 from unassuming.objectives.losses import Loss
 from unassuming.objectives.penalties import Kinks, Penalty
 from unassuming.objectives.score import Gradient, Score, State
 from unassuming.objectives.whitening import AtInputs, Coordinates, Whitened
-from unassuming._typing import Array
 
 
 class DesignedObjective(Objective):

@@ -46,31 +46,6 @@ from sklearn.linear_model import (
 from sklearn.svm import SVR, LinearSVR
 
 from unassuming._errors import NotAvailable
-from unassuming.objectives.designed import DesignedObjective
-from unassuming.objectives.features import FeatureDesign
-from unassuming.objectives.hyperparameters import (
-    Weights,
-    check_kernel_parameters,
-    common_weight,
-    number,
-    out_of_range,
-    refuse_class_weight,
-    row_weights,
-)
-from unassuming.objectives.instruments import InstrumentObjective
-from unassuming.objectives.kernel import KernelDesign
-from unassuming.objectives.losses import (
-    Huber,
-    Insensitive,
-    Logistic,
-    Pinball,
-    ScaledHuber,
-    SquaredInsensitive,
-    Squares,
-)
-from unassuming.objectives.penalties import Penalty
-from unassuming.objectives.registry import register_objective
-from unassuming.objectives.systems import ArxObjective, Series
 from unassuming._typing import Array
 from unassuming.inputs import as_orders, as_series, model_quantile
 from unassuming.kernels import (
@@ -97,6 +72,31 @@ from unassuming.models.solvers import (
     logistic,
     quantile_regression,
 )
+from unassuming.objectives.designed import DesignedObjective
+from unassuming.objectives.features import FeatureDesign
+from unassuming.objectives.hyperparameters import (
+    Weights,
+    check_kernel_parameters,
+    common_weight,
+    number,
+    out_of_range,
+    refuse_class_weight,
+    row_weights,
+)
+from unassuming.objectives.instruments import InstrumentObjective
+from unassuming.objectives.kernel import KernelDesign
+from unassuming.objectives.losses import (
+    Huber,
+    Insensitive,
+    Logistic,
+    Pinball,
+    ScaledHuber,
+    SquaredInsensitive,
+    Squares,
+)
+from unassuming.objectives.penalties import Penalty
+from unassuming.objectives.registry import register_objective
+from unassuming.objectives.systems import ArxObjective, Series
 
 # --- features ------------------------------------------------------------------------------------
 
@@ -259,9 +259,7 @@ def _least_logistic(o: DesignedObjective) -> Array:
             "test, or an origin to crossings, or use RidgeClassifier or ua.LSSVC, which have "
             "an estimate."
         )
-    return logistic(
-        o.design.matrix, o.y, o.w / o.n, o.penalty.ridge / o.n, o.penalty.l1 / o.n
-    )
+    return logistic(o.design.matrix, o.y, o.w / o.n, o.penalty.ridge / o.n, o.penalty.l1 / o.n)
 
 
 def _l1_ratio(estimator: Any) -> float | None:

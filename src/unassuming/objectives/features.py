@@ -10,11 +10,11 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from unassuming._numerics import Factor, factor
+from unassuming._typing import Array
+from unassuming.inputs import check_width
 from unassuming.objectives.base import Design
 from unassuming.objectives.norm_ball import NormBall
 from unassuming.objectives.penalties import Penalty
-from unassuming._typing import Array
-from unassuming.inputs import check_width
 
 
 @final
@@ -78,7 +78,7 @@ class FeatureDesign(Design):
     @property
     def spans_everything(self) -> bool:
         """Whether the rank is the number of rows."""
-        return self._least_squares.Q.shape[1] == len(self.matrix)
+        return bool(self._least_squares.Q.shape[1] == len(self.matrix))
 
     def in_basis(self, Q: Array) -> FeatureDesign:
         """Return QᵀΦ with the same coefficients; weights have to be equal."""

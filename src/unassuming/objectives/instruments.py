@@ -8,14 +8,14 @@ from typing import Any, final
 
 import numpy as np
 
+from unassuming._typing import Array
+from unassuming.inputs import Roles
+from unassuming.models import Equation
 from unassuming.objectives.base import Weighting, named
 from unassuming.objectives.designed import DesignedObjective
 from unassuming.objectives.features import FeatureDesign
 from unassuming.objectives.losses import Squares
 from unassuming.objectives.score import Gradient, Score
-from unassuming._typing import Array
-from unassuming.inputs import Roles
-from unassuming.models import Equation
 
 
 @final

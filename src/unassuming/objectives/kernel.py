@@ -12,11 +12,11 @@ from scipy.linalg import eigh, svd
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import CUT, EPS, Factor, factor, kernel_factor
+from unassuming._typing import Array, IntArray
+from unassuming.kernels import TrainingKernel, require_positive_semidefinite
 from unassuming.objectives.base import Design
 from unassuming.objectives.norm_ball import NormBall
 from unassuming.objectives.penalties import Penalty
-from unassuming._typing import Array, IntArray
-from unassuming.kernels import TrainingKernel, require_positive_semidefinite
 
 
 @final

@@ -8,8 +8,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from unassuming.noise.labels import RARE
 from unassuming._typing import Array
+from unassuming.noise.labels import RARE
 
 
 class Loss(ABC):

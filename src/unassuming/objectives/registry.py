@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from unassuming._typing import Array
 from unassuming.objectives.base import Objective
 from unassuming.objectives.refusals import refusal
-from unassuming._typing import Array
 
 Factory = Callable[[Any, Array, Array, Array | None], Objective]
 

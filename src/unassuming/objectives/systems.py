@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import CUT, EPS, blur, factor
-from unassuming.objectives.base import Objective, Weighting, named
-from unassuming.objectives.score import Score, State
 from unassuming._typing import Array
 from unassuming.inputs import Orders, as_orders, is_series_model, regressors
+from unassuming.objectives.base import Objective, Weighting, named
+from unassuming.objectives.score import Score, State
 
 LARGE = 2.0**400
 """Simulated outputs beyond this are scaled down, with all that led to them."""

@@ -81,7 +81,9 @@ class AtInputs:
         rows = ((own @ U[:, keep]) / lam[keep]) @ U[:, keep].T
         t, sums = (rows / self.root) @ self.columns, rows.sum(axis=1)
         resolved = keep.sum() == len(first) and len(lam) * EPS * lam[-1] <= SEEN * lam[keep][0]
-        unknown = np.full(len(g), not resolved)
+        rest = own - own @ U[:, keep] @ U[:, keep].T
+        beyond = np.linalg.norm(rest, axis=1) > SEEN * np.linalg.norm(own, axis=1)
+        unknown = beyond | (not resolved)
         for j, one in enumerate(own):
             off = np.abs(K - one).max(axis=1)
             if off.min() <= 16 * EPS * np.sqrt(len(K)) * np.abs(K).max():

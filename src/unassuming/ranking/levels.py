@@ -87,7 +87,9 @@ def as_double(level: Any) -> float:
         p = float(str(level)) if _slack(level) > _SLACK else float(level)
         if 0 < p < 1:
             return p
-        remedy = f"Pass {p / 100:g} if {p:g} percent was meant." if 2 <= p < 100 else "Pass e.g. 0.9."
+        remedy = (
+            f"Pass {p / 100:g} if {p:g} percent was meant." if 2 <= p < 100 else "Pass e.g. 0.9."
+        )
     else:
         remedy = "Pass one level, e.g. 0.9."
     raise ValueError(

@@ -13,6 +13,7 @@ from unassuming.regions.explain import Explanation, Language, Remedy, Status
 from unassuming.regions.explain import Fact as Fact
 from unassuming.regions.problem import Problem, Tuning
 from unassuming.regions.region import Region
+from unassuming.regions.results import NOTHING_AGREES as NOTHING_AGREES
 from unassuming.regions.results import (
     Band,
     Boundedness,
@@ -22,7 +23,6 @@ from unassuming.regions.results import (
     IntervalUnion,
     NormBounds,
 )
-from unassuming.regions.results import NOTHING_AGREES as NOTHING_AGREES
 from unassuming.regions.results import several as several
 from unassuming.regions.results import table as table
 from unassuming.regions.shapes import Shape

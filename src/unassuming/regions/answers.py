@@ -181,9 +181,7 @@ class Answers:
         checked = self._options(method, options)
         if problem.objective.endogenous:
             every = functionals is None
-            return instrument_summary(
-                self._instruments, g, names, level, checked, all_asked=every
-            )
+            return instrument_summary(self._instruments, g, names, level, checked, all_asked=every)
         return summary_of(self._numbers, g, names, level, checked, self._bounded_jointly)
 
     def hypothesis(

@@ -12,7 +12,6 @@ import numpy as np
 from unassuming._typing import Array
 from unassuming.ranking import level_in_digits
 
-
 INPUT = "input"
 """What values of a band are called, with a number."""
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
 
-import numpy as np
 from sklearn.pipeline import Pipeline
 
 from unassuming._errors import NotAvailable

@@ -13,10 +13,10 @@ from scipy.special import gammaln
 
 from unassuming._frames import apart, as_frame
 from unassuming._numerics import EPS, SEEN
-from unassuming.regions.explain import Explanation, Status
 from unassuming._typing import Array, BoolArray
 from unassuming.inputs import as_points
 from unassuming.ranking import level_in_print
+from unassuming.regions.explain import Explanation, Status
 
 T = TypeVar("T")
 

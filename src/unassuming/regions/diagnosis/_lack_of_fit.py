@@ -24,8 +24,6 @@ from unassuming.cells.codes import fewest_cells
 from unassuming.inputs import SingleOptions
 from unassuming.noise import is_spherical
 from unassuming.objectives import factory_for
-from unassuming.regions.problem import Problem
-from unassuming.regions.results import table
 from unassuming.regions.diagnosis._added_features import (
     Feature,
     LeftOut,
@@ -33,6 +31,8 @@ from unassuming.regions.diagnosis._added_features import (
     choose_features,
     listed,
 )
+from unassuming.regions.problem import Problem
+from unassuming.regions.results import table
 from unassuming.regions.single.hypotheses import FTest, hypothesis_test
 from unassuming.regions.single.numbers import Numbers
 

@@ -264,8 +264,6 @@ def _two_sided(value: float, others: Array, slack: float) -> float:
     return min(1.0, 2 * min(above, below) / m)
 
 
-def _scattered(
-    noise: Noise, r: Array, fitted: Array, size: int, rng: np.random.Generator
-) -> Array:
+def _scattered(noise: Noise, r: Array, fitted: Array, size: int, rng: np.random.Generator) -> Array:
     """Return fresh transformations of one residual vector, (size, n)."""
     return np.asarray(noise.apply(noise.draw(len(r), size, rng), r, fitted))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from unassuming.regions.search.walk import Members
 from unassuming._typing import Array, BoolArray
+from unassuming.regions.search.walk import Members
 
 _STARTS, _ROUNDS = 8, 60
 """Searches for each end, and lines that each of them follows."""

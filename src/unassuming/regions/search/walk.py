@@ -8,8 +8,8 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._progress import progress
-from unassuming.objectives.norm_ball import NormBall
 from unassuming._typing import Array, BoolArray
+from unassuming.objectives.norm_ball import NormBall
 
 Members = Callable[[Array, Array], list[Array]]
 """(origins, directions), each (N, d), to the intervals of t inside the region, N arrays (k, 2)."""

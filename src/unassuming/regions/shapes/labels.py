@@ -15,6 +15,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from unassuming._numerics import Factor
+from unassuming._typing import Array
 from unassuming.geometry.branch_and_bound import NODES, Support
 from unassuming.geometry.labels.boxes import Admissible, LabelBoxes
 from unassuming.geometry.labels.lines import LabelModel
@@ -38,7 +39,6 @@ from unassuming.regions.shapes.shape import (
     Question,
     of_the_ball,
 )
-from unassuming._typing import Array
 
 _GAP, _BOXES = 5e-3, 2 * NODES
 """How close members come to a bound, relative to the width, before the search ends; its limit."""

@@ -12,6 +12,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from unassuming._typing import Array
 from unassuming.geometry.piecewise.model import Model
 from unassuming.geometry.piecewise.relaxation import Relaxation
 from unassuming.geometry.quadratic import outward, qth_largest
@@ -33,7 +34,6 @@ from unassuming.regions.shapes.shape import (
     Question,
     of_the_ball,
 )
-from unassuming._typing import Array
 
 
 @final

@@ -13,6 +13,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from unassuming._errors import NotAvailable
+from unassuming._typing import Array
 from unassuming.geometry.lines import Events, membership
 from unassuming.geometry.quadratic import (
     FreeDirections,
@@ -43,7 +44,6 @@ from unassuming.regions.explain import (
 )
 from unassuming.regions.results import Boundedness, Ellipsoid
 from unassuming.regions.shapes.shape import OuterBounds, Question, Shape
-from unassuming._typing import Array
 
 _FEW = 60
 """Dimensions up to which the free directions are found for print(region)."""
@@ -195,7 +195,9 @@ class QuadraticShape(Shape):
         remedies = None if verdict == "bounded" else self._remedies()
         direction = self.free.direction if verdict == "unbounded" else None
         if direction is not None:  # entries that are rounding alone
-            direction = np.where(np.abs(direction) > 1e-12 * np.abs(direction).max(), direction, 0.0)
+            direction = np.where(
+                np.abs(direction) > 1e-12 * np.abs(direction).max(), direction, 0.0
+            )
         explanation = Explanation((fact,), remedies)
         return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
 

@@ -14,6 +14,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from unassuming._numerics import SEEN, Factor, factor
+from unassuming._typing import Array, BoolArray
 from unassuming.geometry.branch_and_bound import LARGEST_RANK, NODES, branch_and_bound
 from unassuming.geometry.signs.boxes import SignBoxes
 from unassuming.geometry.signs.model import SignModel
@@ -39,7 +40,6 @@ from unassuming.regions.shapes.shape import (
     Question,
     of_the_ball,
 )
-from unassuming._typing import Array, BoolArray
 
 _GAP = 5e-4
 """How close members come to a bound, relative to the width, before the search ends."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import CUT, SEEN
+from unassuming._typing import Array, BoolArray
 from unassuming.geometry.choose import lines_of
 from unassuming.geometry.lines import Lines
 from unassuming.membership import Engine
@@ -25,7 +26,6 @@ from unassuming.regions.explain import Explanation, Status
 from unassuming.regions.results import Boundedness, Ellipsoid
 from unassuming.regions.search.climb import climb
 from unassuming.regions.search.walk import Members, confined, hit_and_run
-from unassuming._typing import Array, BoolArray
 
 
 @final
@@ -120,7 +120,14 @@ class Shape(ABC):
             )
         members: Members = partial(self._members, level.q)
         if norm_bound is not None:
-            members = confined(members, self._ball(norm_bound), norm_bound)
+            ball, ones = self._ball(norm_bound), np.ones((1, self.engine.objective.n))
+            moved = self.engine.noise.apply(self.engine.drawn, ones, 0 * ones)
+            if not ball.nu.all() and (moved == 1).all():
+                raise NotAvailable(
+                    "sampling needs a bounded region, and neither the data nor a norm bound limit "
+                    f"the intercept: no transformation of {self.engine.noise!r} sees a shift."
+                )
+            members = confined(members, ball, norm_bound)
         steps = (1 + self.star_convex) * len(self.axes) if thinning is None else thinning
         accept = partial(self.accepts, level=level)
         return hit_and_run(self.start, self.axes, members, accept, size, rng, steps)

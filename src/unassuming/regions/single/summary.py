@@ -24,7 +24,6 @@ from unassuming.ranking import (
     level_in_digits,
     pvalue_in_print,
 )
-from unassuming.regions.problem import Problem
 from unassuming.regions.explain import (
     EXCHANGEABLE,
     FEWER_FEATURES,
@@ -38,6 +37,7 @@ from unassuming.regions.explain import (
     Status,
     lower_level,
 )
+from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, Levels, several, table
 from unassuming.regions.single.evidence import Evidence
 from unassuming.regions.single.numbers import CERTIFIED, NOTHING, Numbers, Outcome
