@@ -39,7 +39,7 @@ def ridge_band(n: int = 500, d: int = 20, m: int = 100) -> Callable[[], Any]:
     return lambda: ua.confidence_region(Ridge(), X, y, m=m, random_state=0).band(Z, method="joint")
 
 
-def stream(n: int = 100_000, d: int = 20, m: int = 100) -> Callable[[], Any]:
+def stream(n: int = 100_000, d: int = 20, m: int = 128) -> Callable[[], Any]:
     """One pass over n rows."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d))
@@ -55,7 +55,7 @@ SERIES: dict[str, tuple[Callable[..., Callable[[], Any]], str, list[int]]] = {
     "band, ridge, m": (ridge_band, "m", [50, 100, 200, 400, 800]),
     "stream, ridge, rows": (stream, "n", [25_000, 50_000, 100_000, 200_000]),
     "stream, ridge, d": (stream, "d", [10, 20, 40, 80]),
-    "stream, ridge, m": (stream, "m", [50, 100, 200, 400]),
+    "stream, ridge, m": (stream, "m", [64, 128, 256, 512]),
 }
 
 

@@ -64,10 +64,8 @@ def rows_at(problem, inputs):
 
 def quadratic_sets(name, **options):
     """The sets of a problem, or None where they are not ellipsoids."""
-    try:
-        return QuadraticSets.of(engine_of(name), **options)
-    except NotAvailable:
-        return None
+    engine = engine_of(name)
+    return QuadraticSets.of(engine, **options) if QuadraticSets.exist(engine) else None
 
 
 def asked(kind, **such):

@@ -24,7 +24,8 @@ def test_bands_are_the_recorded_ones(name, question):
     similarity = design.self_similarity(inputs) if design.dual else None
     function = question.get("target") == "function"
     t, rest = sets.ball.functionals(g, similarity, function=function)
-    lower, upper = sets.outer(t, rest, question["norm_bound"], count(question["level"]))
+    q, (up, down) = count(question["level"]), sets.supports(t, rest, question["norm_bound"])
+    lower, upper = -qth_largest(down, q), qth_largest(up, q)
     low, high = np.array(question["answer"]["lower"]), np.array(question["answer"]["upper"])
     np.testing.assert_array_less(np.abs(lower - low), CLOSE * (high - low))
     np.testing.assert_array_less(np.abs(upper - high), CLOSE * (high - low))

@@ -170,5 +170,3 @@ def test_a_grid_brackets_members():
     assert len(ends)
     at = estimate + ends[:, None] * direction
     assert (engine.rank(at) <= engine.m - 10).all()
-    (rough,) = grid.rough.intervals(estimate[None], direction[None], [10])[0]
-    assert rough[0, 0] == pytest.approx(spans[0, 0], rel=0.05)

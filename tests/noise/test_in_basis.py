@@ -263,7 +263,7 @@ def test_what_is_about_rows_is_refused():
         with pytest.raises(ua.NotAvailable, match="describes the noise in another basis"):
             ask()
     with pytest.raises(ValueError, match=r"does not fit a stream.*InBasis.*in memory"):
-        ua.StreamingRegion(Ridge(), noise=ua.noise.InBasis(Q), m=100)
+        ua.StreamingRegion(Ridge(), noise=ua.noise.InBasis(Q))
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
     with pytest.raises(ua.NotAvailable, match="not say what it assumes when rows are set aside"):
         ua.tuned_region(search, X, Y, noise=ua.noise.InBasis(Q), random_state=0)

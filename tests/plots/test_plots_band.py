@@ -152,7 +152,7 @@ def test_rows_of_weight_zero_are_not_drawn_and_given_rows_are(spline, ax):
 
 
 def test_a_region_from_a_stream_needs_inputs_and_draws_no_points(ax):
-    stream = ua.StreamingRegion(Ridge(), random_state=0, m=100)
+    stream = ua.StreamingRegion(Ridge())
     stream.partial_fit(X, Y)
     ua.plots.band(stream.region(), X[::10], [0.5], ax=ax)
     assert "data" not in legend(ax)[1]

@@ -487,10 +487,6 @@ def test_models_without_an_answer_say_why():
         ):
             with pytest.raises(ua.NotAvailable, match=reason):
                 ask()
-    stream = ua.StreamingRegion(LinearRegression(), m=10, random_state=0)
-    stream.partial_fit(X, y)
-    with pytest.raises(ua.NotAvailable, match="the rows of the data"):
-        stream.region().summary()
 
 
 @pytest.mark.parametrize(

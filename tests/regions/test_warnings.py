@@ -88,7 +88,7 @@ ONES = int(Y.sum())
 
 
 def stream():
-    return ua.StreamingRegion(Ridge(), **OPTIONS)
+    return ua.StreamingRegion(Ridge(), m=16)
 
 
 def test_a_stream_warns_when_it_makes_a_region(tmp_path):

@@ -232,7 +232,7 @@ def test_few_rows_and_infinite_intervals():
 
 def test_what_has_no_report_says_so(region, tmp_path):
     X, y = table(40)
-    stream = ua.StreamingRegion(LinearRegression(), random_state=0, m=100)
+    stream = ua.StreamingRegion(LinearRegression())
     stream.partial_fit(X.to_numpy(), y)
     with pytest.raises(ua.NotAvailable, match="a report needs the rows"):
         stream.region().report(tmp_path / "report.html")

@@ -68,14 +68,12 @@ def branch_and_bound(
     gap: float = GAP,
     endless: BoolArray | None = None,
 ) -> Support:
-    """Bound gᵀa over the region, g (N, d), and return members that come near the bounds.
-
-    ``keeps`` says which boxes may hold a member; none that does may be missed. ``nearby`` returns
-    members near given coefficients, (N, d) -> (M, d). A bound is settled if a member comes as close
-    to it as the gap. The search stops when all bounds are settled, or before it has examined more
-    than ``nodes`` boxes. If no box is left, the region is empty. ``endless`` (2, N) marks values
-    that are known to have no bound, below and above.
-    """
+    """Bound gᵀa over the region, g (N, d), and return members that come near the bounds."""
+    # ``keeps`` says which boxes may hold a member; none that does may be missed. ``nearby`` returns
+    # members near given coefficients, (N, d) -> (M, d). A bound is settled if a member comes as
+    # close to it as the gap. The search stops when all bounds are settled, or has examined
+    # more than ``nodes`` boxes. If no box is left, the region is empty. ``endless`` (2, N) marks
+    # values that are known to have no bound, below and above.
     N, signed = len(g), np.concatenate([-g, g])
     known = np.zeros(2 * N, dtype=np.bool_) if endless is None else endless.ravel()
     centre, half = space.first()
@@ -119,10 +117,8 @@ def branch_and_bound(
 
 
 def _close(best: Array, attained: Array, gap: float, margin: Array) -> BoolArray:
-    """Which bounds, those below and then those above, are close to a member.
-
-    A region may be a single point, which bounds approach up to rounding.
-    """
+    """Which bounds, those below and then those above, are close to a member."""
+    # A region may be a single point, which bounds approach up to rounding.
     other, reached = (np.concatenate(np.split(part, 2)[::-1]) for part in (best, attained))
     with np.errstate(invalid="ignore"):
         # Without a bound on the other side, compare with the range of the members.

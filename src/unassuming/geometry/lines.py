@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, final
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,20 +26,13 @@ class Lines(ABC):
     exact: ClassVar[bool] = True
     """Whether the intervals are exact rather than found on a grid."""
 
-    @property
-    def rough(self) -> Lines:
-        """The same for a search, to which ends of a few digits are enough."""
-        return self
-
     @abstractmethod
     def intervals(
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:
-        """Return the closed intervals of t on origins + t directions (N, d), for each q and line.
-
-        Each is an array (k, 2), sorted and disjoint: closures of open intervals of members. A point
-        between them (or t = 0) that is a member is added as [t, t], unless ``points`` is False.
-        """
+        """Return the closed intervals (k, 2) of t on origins + t directions, by q and line."""
+        # Sorted and disjoint closures of open intervals of members. A point between them (or t = 0)
+        # that is a member is added as [t, t], unless ``points`` is False.
 
     def first_exits(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[Array]:
         """Return for each q the end of the interval of t >= 0 that contains zero, (N,); or zero."""
@@ -85,10 +77,8 @@ class Events(NamedTuple):
         return cls(line, t, change)
 
     def spans(self, q: int) -> Spans:
-        """Return the stretches between events in which at least q sets hold a line.
-
-        A stretch of length zero is a point at which closed sets only touch.
-        """
+        """Return the stretches between events in which at least q sets hold a line."""
+        # A stretch of length zero is a point at which closed sets only touch.
         order = np.lexsort((-self.change, self.t, self.line))  # at equal t sets open first
         line, t, change = self.line[order], self.t[order], self.change[order]
         count = np.cumsum(change)
@@ -101,11 +91,9 @@ class Events(NamedTuple):
 def quadratic_events(
     line: IntArray, lo: Array, hi: Array, A: Array, B: Array, C: Array, wins: BoolArray
 ) -> Events:
-    """Return the events of sets whose At² + Bt + C are given in pieces [lo, hi] of lines.
-
-    All are (N, P, S) for N lines, P pieces and S sets, or broadcast to that; ``wins`` (S,) decides
-    where A = B = C = 0.
-    """
+    """Return the events of sets whose At² + Bt + C are given in pieces [lo, hi] of lines."""
+    # All are (N, P, S) for N lines, P pieces and S sets, or broadcast to that; ``wins`` (S,)
+    # decides where A = B = C = 0.
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         begin, end = (A * lo + B) * lo + C > 0, (A * hi + B) * hi + C > 0
         vertex = -B / (2 * A)
@@ -132,11 +120,9 @@ def piece_events(
     end: BoolArray,
     roots: Sequence[tuple[IntArray, Array, BoolArray]],
 ) -> Events:
-    """Return the events of sets that are (not) entered at the begin and the end of their pieces.
-
-    All are (N, P, S). ``roots`` are those within pieces: the line, t (infinite for none) and
-    whether the set holds what is before.
-    """
+    """Return the events of sets that hold (or not) the begin and the end of pieces (N, P, S)."""
+    # ``roots`` are those within pieces: the line, t (infinite for none) and whether the set holds
+    # what is before.
     count = begin[:, 0].sum(axis=-1)
     found = [Events(line, lo[:, 0, 0], count), Events(line, hi[:, -1, 0], 0 * count)]
     jump = np.nonzero(begin[:, 1:] != end[:, :-1])
@@ -150,10 +136,7 @@ def piece_events(
 def _roots(
     lo: Array, hi: Array, A: Array, B: Array, C: Array, wins: BoolArray
 ) -> tuple[list[BoolArray], Array, Array]:
-    """Return whether quadratics are positive before, between and behind their roots in (lo, hi).
-
-    And the roots, infinite for none. ``wins`` decides what is zero throughout.
-    """
+    """Return where quadratics are positive around their roots in (lo, hi), and these, or inf."""
     with np.errstate(divide="ignore", invalid="ignore"):
         s = -(B + np.copysign(np.sqrt(B * B - 4 * A * C), B)) / 2  # NaN without roots
         one = np.where(A != 0, s / A, np.inf)
@@ -168,9 +151,7 @@ def _roots(
     return states, first, last
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Spans:
+class Spans(NamedTuple):
     """Closed intervals on several lines: sorted and disjoint on each, in the order of the lines."""
 
     line: IntArray  # (k,)
@@ -192,11 +173,9 @@ class Spans:
         members: Callable[[IntArray, Array], BoolArray] | None,
         likely: tuple[IntArray, Array] | None = None,
     ) -> Spans:
-        """Move every line by its shift, and keep an interval without length only if it is a member.
-
-        Without ``members`` none is kept. With it, t = 0 and other ``likely`` points are asked for
-        as well, and members outside the intervals are added as [t, t].
-        """
+        """Move every line by its shift, and keep an interval without length only if a member."""
+        # Without ``members`` none is kept. With it, t = 0 and other ``likely`` points are asked for
+        # as well, and members outside the intervals are added as [t, t].
         longer = self.ends[:, 1] > self.ends[:, 0] + SLIVER * _size(*self.ends.T)
         spans = Spans(self.line[longer], self.ends[longer] + shift[self.line[longer]][:, None])
         if members is None:
@@ -215,17 +194,14 @@ class Spans:
 
     def cover(self, line: IntArray, t: Array) -> BoolArray:
         """Whether the points t of these lines lie in one of the intervals."""
-        number = np.zeros(
-            len(line), dtype=np.intp
-        )  # of intervals that begin up to t, and end before
-        for ends, change, side in ((self.ends[:, 0], 1, 0), (self.ends[:, 1], -1, 1)):
-            kind = np.repeat([0, 1], [len(self.line), len(line)])
-            kind = kind if side == 0 else 1 - kind
-            both = np.concatenate([self.line, line]), np.concatenate([ends, t])
-            order = np.lexsort((kind, both[1], both[0]))
-            own = order < len(self.line)
-            number[order[~own] - len(self.line)] += change * np.cumsum(own)[~own]
-        return np.asarray(number > 0)
+        ends, count = self.ends, len(self.line)
+        every = np.concatenate([self.line, line, self.line])
+        kind = np.repeat([0, 1, 2], [count, len(line), count])  # at equal t: begin, point, end
+        order = np.lexsort((kind, np.concatenate([ends[:, 0], t, ends[:, 1]]), every))
+        open_, point = np.cumsum(1 - kind[order]), kind[order] == 1
+        found = np.empty(len(line), dtype=np.bool_)
+        found[order[point] - count] = open_[point] > 0
+        return found
 
     def split(self, lines: int) -> list[Array]:
         """Return the intervals of each line."""

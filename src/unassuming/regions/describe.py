@@ -212,5 +212,6 @@ def _transformations(problem: Problem, m: int) -> tuple[str, str]:
     what = f"{m - 1} transformations, {shown(problem.noise)}"
     if not problem.enumerated and is_group(problem.row_noise, m):
         what = f"the {m - 1} sign changes of a group of {m}, the same for every seed"
+        what += ", by row number" if problem.rows is None else ""
     heading = "listed" if problem.enumerated else "drawn"
     return heading, f"{what}; seed {problem.seed}, ties {problem.ties}"

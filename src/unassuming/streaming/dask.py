@@ -10,8 +10,8 @@ import numpy as np
 
 from unassuming.inputs import refuse_classes, renumbered, rows_between, split_pipeline
 from unassuming.noise import Noise
-from unassuming.regions import is_dask
-from unassuming.streaming.region import StreamedRegion
+from unassuming.regions import Region, is_dask
+from unassuming.streaming.region import region_of
 from unassuming.streaming.stream import StreamingRegion
 
 _FAN_IN = 4
@@ -30,12 +30,10 @@ def build_from_dask(
     ties: str,
     classes: Any,
     seed: int,
-) -> StreamedRegion:
-    """Sum each partition on its worker, merge the sums, and build the region here.
-
-    Partitions of dataframes, and those of unknown length, are counted first, which reads X and y
-    one more time each.
-    """
+) -> Region:
+    """Sum each partition on its worker, merge the sums, and build the region here."""
+    # Partitions of dataframes, and those of unknown length, are counted first, which reads X and y
+    # one more time each.
     _check(X, weighting)
     dask: Any = import_module("dask")
     empty = StreamingRegion(estimator, noise=noise, m=m, random_state=seed)  # type: ignore[arg-type]
@@ -54,14 +52,14 @@ def build_from_dask(
         groups = [shards[j : j + _FAN_IN] for j in range(0, len(shards), _FAN_IN)]
         shards = [merged(group) for group in groups]
     stream: StreamingRegion = dask.compute(shards[0])[0]
-    return stream.region(ties)
+    return region_of(stream, ties)
 
 
 def _shard(empty: StreamingRegion, first: int, X: Any, y: Any, weight: Any) -> StreamingRegion:
     """Sum one partition. Errors count its own rows, so they say where it begins."""
     y, weight = (renumbered(column, first, X) for column in (y, weight))
     try:
-        return empty.fresh().partial_fit(X, y, first_row=first, sample_weight=weight)
+        return empty._fresh().partial_fit(X, y, first_row=first, sample_weight=weight)
     except ValueError as error:
         if not first:
             raise
@@ -71,7 +69,7 @@ def _shard(empty: StreamingRegion, first: int, X: Any, y: Any, weight: Any) -> S
 
 def _merged(shards: Sequence[StreamingRegion]) -> StreamingRegion:
     """Add sums, leaving the arguments unchanged: dask may run the task again."""
-    whole = shards[0].fresh()
+    whole = shards[0]._fresh()
     for shard in shards:
         whole.merge(shard)
     return whole
@@ -93,11 +91,9 @@ def _lengths(values: Any) -> list[int]:
 
 
 def _parts(values: Any, lengths: list[int], known: list[int] | None = None) -> list[Any]:
-    """Split values, lazy or not, into partitions of these lengths.
-
-    ``known`` are the lengths of its own partitions, if they have been counted. Graphs are not
-    optimised, so that X and y from the same table share its tasks.
-    """
+    """Split values, lazy or not, into partitions of these lengths."""
+    # ``known`` are the lengths of its own partitions, if they have been counted. Graphs are not
+    # optimised, so that X and y from the same table share its tasks.
     lazy = is_dask(values)
     if not lazy and np.ndim(values) == 0:
         return [values] * len(lengths)  # None, or one weight for all rows

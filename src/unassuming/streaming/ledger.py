@@ -37,20 +37,19 @@ class Pending:
 
 @final
 class Ledger:
-    """Sums over rows that arrive in any pieces and any order.
+    """Sums over rows that arrive in any pieces and any order."""
 
-    Floating-point addition is not associative. So the row numbers divide the rows into leaves of a
-    fixed size. A leaf is summed when all of its rows are present, and the sums of leaves are joined
-    along one binary tree by leaf number. The order of additions does not depend on the order in
-    which the rows arrive, so the total is the same to the last bit on the same linear algebra
-    library.
-
-    Memory: the rows of incomplete leaves, and the sums of each complete node whose sibling is
-    incomplete. If rows arrive in order, there are at most log2(number of leaves) such nodes.
-
-    Rows are added to a draft, which replaces the ledger when it is complete: an interrupted
-    addition adds nothing and counts no row twice.
-    """
+    # Floating-point addition is not associative. So the row numbers divide the rows into leaves of
+    # a fixed size. A leaf is summed when all of its rows are present, and the sums of leaves are
+    # joined along one binary tree by leaf number. The order of additions does not depend on the
+    # order in which the rows arrive, so the total is the same to the last bit on the same linear
+    # algebra library.
+    #
+    # Memory: the rows of incomplete leaves, and the sums of each complete node whose sibling is
+    # incomplete. If rows arrive in order, there are at most log2(number of leaves) such nodes.
+    #
+    # Rows are added to a draft, which replaces the ledger when it is complete: an interrupted
+    # addition adds nothing and counts no row twice.
 
     def __init__(self) -> None:
         self.nodes: dict[Node, Part] = {}  # sums of complete nodes
@@ -136,10 +135,8 @@ class Ledger:
         return draft
 
     def _room(self, leaf: int, width: int) -> tuple[Array, BoolArray]:
-        """Return room for the rows of a leaf, and which of them are there.
-
-        Room is shared with the ledger that the draft replaces, which does not read what is added.
-        """
+        """Return room for the rows of a leaf, and which of them are there."""
+        # Room is shared with the ledger that the draft replaces, which does not read what is added.
         pending = self.pending.get(leaf)
         if pending is None:
             return np.empty((LEAF_ROWS, width)), np.zeros(LEAF_ROWS, dtype=np.bool_)

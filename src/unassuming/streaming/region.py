@@ -9,23 +9,29 @@ of all transformations, the sets and the cells are those of a table of weighted 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells.estimates import KeptCells, Sample
 from unassuming.inputs import features_door, split_pipeline
 from unassuming.membership import Engine
 from unassuming.noise.signs import signs_of
 from unassuming.objectives import factory_for
 from unassuming.ranking import Order
+from unassuming.regions import Problem, Region, warn_of_two_values
 from unassuming.streaming.sums import Part, Sums
 
 if TYPE_CHECKING:
-    from unassuming.cells.estimates import KeptCells
     from unassuming.streaming.stream import StreamingRegion
+
+MOST_CELLS = 64
+"""Characters with equal numbers modulo 64 are one cell; 32 and fewer cells are unions of these."""
 
 CONDITION = 1e4
 """Products of columns, centred and scaled, are resolved up to this condition number."""
@@ -37,16 +43,13 @@ DEPENDENT = 1e-13
 @final
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Weighted rows and their characters; ``rows`` (m - 1,) are the numbers of rows they stand for.
+    """Weighted rows, their characters, and the numbers of rows for which they stand."""
 
-    X (N, p), y, w and the characters (N,), from 1 to m - 1.
-    """
-
-    X: Array
-    y: Array
+    X: Array  # (N, p)
+    y: Array  # (N,)
     w: Array
-    character: IntArray
-    rows: IntArray
+    character: IntArray  # from 1 to m - 1
+    rows: IntArray  # (m - 1,)
 
     @property
     def m(self) -> int:
@@ -83,52 +86,60 @@ class Points:
         return cls(z[:, :-1], z[:, -1], w[of], used[of] + 1, part.rows)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class StreamedRegion:
-    """What a region of a stream consists of.
-
-    Attributes
-    ----------
-    engine : Engine
-        Of the points in place of the rows.
-    cells : KeptCells
-        Unions of characters.
-    n : int
-        Number of rows.
-    estimator, features : estimator and Features
-    seed : int
-    outcomes : array
-        The different values of y, at most three of them.
-    """
-
-    engine: Engine
-    cells: KeptCells
-    n: int
-    estimator: Any
-    features: Any
-    seed: int
-    outcomes: Array
+def region_of(stream: StreamingRegion, ties: str) -> Region:
+    """Return the region of all rows of a stream, which must be present."""
+    if stream.n < 2:
+        raise ValueError(
+            f"the data are too few: expected at least 2 rows, given {stream.n}. Pass more rows to "
+            "partial_fit."
+        )
+    for first, stop in stream._ledger.gaps():
+        raise ValueError(
+            f"the data have a gap: expected all rows from 0 to {stream.next_row - 1}, given no "
+            f"rows {first} to {stop - 1}. Pass these rows, or merge the shard that has them."
+        )
+    stream.noise.check_length(stream.n)
+    names, model = stream._features.names(), split_pipeline(stream.estimator)[1]
+    points = points_of(stream, names)
+    objective: Any = factory_for(model)(model, points.X, points.y, points.w)
+    objective.rename(names)
+    objective.scale = 1 / stream.n
+    problem = Problem(
+        estimator=deepcopy(stream.estimator),
+        n=stream.n,
+        objective=objective,
+        noise=stream.noise,
+        weighting="hessian",
+        ties=ties,
+        enumerated=False,
+        seed=stream.seed,
+        transform=deepcopy(stream._features),
+        rows=None,
+        cells=cells_of(points, intercept=stream._intercept, blocks=stream._sums.units is not None),
+    )
+    warn_of_two_values(stream._ledger.outcomes, stream.n, stream.noise)
+    order = stream._order if ties == "random" else Order(np.arange(stream.m))
+    return Region(problem, partial(_engine, problem, points, order))
 
 
 def points_of(stream: StreamingRegion, names: Sequence[str]) -> Points:
     """Return the points of a stream: its rows, if these are fewer and all of them still wait."""
-    sums, rows = stream.sums, stream.ledger.waiting()
+    sums, rows = stream._sums, stream._ledger.waiting()
     if rows is not None and len(rows) <= (stream.m - 1) * rows.shape[1]:
         found = Points.of_rows(rows, sums)
-        ones = [np.ones(len(rows))] * stream.intercept
+        ones = [np.ones(len(rows))] * stream._intercept
         refused = features_door(
             np.column_stack([*ones, found.X]),
             found.w,
-            stream.alpha,
-            ["intercept"] * stream.intercept + list(names),
-            intercept=stream.intercept,
-            computed=stream.features.transformers is not None,
+            stream._alpha,
+            ["intercept"] * stream._intercept + list(names),
+            intercept=stream._intercept,
+            computed=stream._features.transformers is not None,
         )
         if refused:
             raise NotAvailable(refused)
         return found
-    part = stream.ledger.total(sums)
+    part = stream._ledger.total(sums)
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(4 * part.grams.sum(axis=0)).all()
     if not finite:
@@ -136,26 +147,30 @@ def points_of(stream: StreamingRegion, names: Sequence[str]) -> Points:
             "the data are too large for double precision: expected squares that add up to less "
             "than 1e300, given an overflow. Rescale the features or y."
         )
-    return Points.of_sums(part, stream.alpha, names)
+    return Points.of_sums(part, stream._alpha, names)
 
 
-def engine_of(
-    stream: StreamingRegion, points: Points, names: Sequence[str], order: Order
-) -> Engine:
-    """Return the engine of the points, whose statistics are those of all rows.
+def cells_of(points: Points, *, intercept: bool, blocks: bool) -> KeptCells:
+    """Return the cells of the characters, from points with the moments of their rows."""
+    number = min(MOST_CELLS, points.m // 2)
+    ones = [np.ones(len(points.y))] * intercept
+    Phi = np.column_stack([*ones, points.X])
+    sample = Sample.of(Phi, points.y, points.w, intercept=intercept)
+    kept = KeptCells.of_rows(sample, points.character % number, number, blocks=blocks)
+    rows = np.bincount(np.arange(1, points.m) % number, points.rows, minlength=number)
+    at = replace(kept.at, rows=int(rows.sum()))
+    return replace(kept, at=at, sums=replace(kept.sums, rows=rows.astype(np.float64)))
 
-    Few rows or blocks have fewer than m different signs; without a penalty s and -s are the same.
-    """
-    model = split_pipeline(stream.estimator)[1]
-    objective: Any = factory_for(model)(model, points.X, points.y, points.w)
-    objective.rename(names)
-    objective.scale = 1 / stream.n
+
+def _engine(problem: Problem, points: Points, order: Order) -> Engine:
+    """Return the engine of the points, whose statistics are those of all rows."""
+    # Few rows or blocks have fewer than m different signs; without a penalty s and -s are the same.
     used = signs_of(np.unique(points.character), points.m)
-    if objective.sign_blind and used.shape[1] > 1:
+    if problem.objective.sign_blind and used.shape[1] > 1:
         used = used * used[:, :1]
     kept = np.sort(np.unique(used, axis=0, return_index=True)[1])
     drawn = signs_of(points.character, points.m)[kept[1:]]
-    return Engine(objective, stream.noise, drawn, Order(order.pi[kept]))
+    return Engine(problem.objective, problem.noise, drawn, Order(order.pi[kept]))
 
 
 def _moments(grams: Array) -> tuple[Array, Array, Array]:
@@ -167,10 +182,8 @@ def _moments(grams: Array) -> tuple[Array, Array, Array]:
 
 
 def _resolved(unit: Array, flat: BoolArray, penalty: Array, names: Sequence[str]) -> Array:
-    """Return the projection on what the columns span, or refuse what sums leave in doubt.
-
-    ``unit`` are the products of the columns, centred and scaled; ``flat`` columns are constant.
-    """
+    """Return the projection on what the columns span, or refuse what sums leave in doubt."""
+    # ``unit`` are the products of the columns, centred and scaled; ``flat`` columns are constant.
     steep = np.flatnonzero(~flat)
     lam, U = np.linalg.eigh(unit[np.ix_(steep, steep)])
     kept = U[:, lam > DEPENDENT * lam.max(initial=0.0)]

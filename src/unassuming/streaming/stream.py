@@ -26,13 +26,11 @@ from unassuming.noise.signs import POLYNOMIALS, BlockSymmetric, Symmetric
 from unassuming.objectives import factory_for
 from unassuming.objectives.factories import from_linear_regression, from_ridge
 from unassuming.ranking import Order
-from unassuming.streaming.cells import cells_of
+from unassuming.regions import Region
 from unassuming.streaming.features import Features, fixed_transformers
 from unassuming.streaming.ledger import Ledger
-from unassuming.streaming.region import StreamedRegion, engine_of, points_of
+from unassuming.streaming.region import region_of
 from unassuming.streaming.sums import Sums
-
-_NO_RNG = np.random.default_rng(0)  # conservative ties draw nothing
 
 
 class StreamingRegion:
@@ -41,8 +39,10 @@ class StreamingRegion:
     Rows come in chunks of any size, on one machine or on several whose sums are merged. Rows are
     numbered, the number of a row decides its signs, and the numbers decide the order in which sums
     are added: the region is the same to the last bit for every chunking and every order of merging.
-    In memory the signs go by the leverage of the rows and not by their numbers, so that the ranks
-    of both are different draws of the same kind.
+    One pass gives the joint region, intervals and tests of one number at a time, and balanced
+    bands. In memory signs and groups of rows go by the leverage of the rows, in a stream by their
+    numbers: the answers of both are different ones of the same kind. Fix the order of the rows
+    before you look at y.
 
     The sums take (m - 1)(p + 2)² numbers times log2(n / 32,768), whatever n is, for p features. Up
     to 32,768 rows wait until their neighbours arrive. Each shard, and each chunk out of order,
@@ -72,6 +72,33 @@ class StreamingRegion:
         ``random_state=seed`` makes a stream that can be merged with this one.
     next_row : int
         The row number of the next chunk, unless ``first_row`` is given.
+
+    Examples
+    --------
+    >>> stream = ua.StreamingRegion(LinearRegression())
+    >>> region = stream.partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:]).region()
+    >>> stream.n, stream.next_row, region.rank(region.estimate)
+    (50, 50, 1)
+    >>> summary = region.summary(level=0.9)
+    >>> summary.method, bool((summary.lower < coefficients).all())
+    (('cells', 'cells', 'cells'), True)
+
+    Two shards, merged in any order:
+
+    >>> one, two = (ua.StreamingRegion(LinearRegression()) for _ in range(2))
+    >>> one = one.partial_fit(X[:20], y[:20], first_row=0)
+    >>> two = two.partial_fit(X[20:], y[20:], first_row=20)
+    >>> two.merge(one).region().rank(coefficients) == region.rank(coefficients)
+    True
+
+    Stop, and continue later:
+
+    >>> import tempfile
+    >>> path = f"{tempfile.mkdtemp()}/stream.checkpoint"
+    >>> one.save(path)
+    >>> stream = ua.StreamingRegion.load(path)
+    >>> stream.partial_fit(X[stream.next_row :], y[stream.next_row :]).n
+    50
     """
 
     def __init__(
@@ -84,24 +111,24 @@ class StreamingRegion:
     ) -> None:
         _, model = split_pipeline(estimator)
         self.estimator = estimator = deepcopy(estimator)
-        self.noise, self.m = as_signs(noise), as_order(m)
+        self.noise, self.m = _as_signs(noise), _as_order(m)
         self.seed = as_seed(random_state)
-        self.alpha, self.intercept = _penalty_of(model)
+        self._alpha, self._intercept = _penalty_of(model)
         _, ties, features = streams(self.seed)
-        self.order = Order.draw(self.m, "random", ties)
-        self.features = Features(fixed_transformers(estimator, features))
-        self.sums, self.ledger = Sums(self.noise, self.m), Ledger()
-        self.sample: Any = None  # one row and its features, if there are transformers
+        self._order = Order.draw(self.m, "random", ties)
+        self._features = Features(fixed_transformers(estimator, features))
+        self._sums, self._ledger = Sums(self.noise, self.m), Ledger()
+        self._sample: Any = None  # one row and its features, if there are transformers
 
     @property
     def n(self) -> int:
         """Number of rows so far."""
-        return self.ledger.count
+        return self._ledger.count
 
     @property
     def next_row(self) -> int:
         """The row after the last one so far, counted from 0."""
-        return self.ledger.next_row
+        return self._ledger.next_row
 
     def partial_fit(
         self, X: Any, y: Any, *, first_row: int | None = None, sample_weight: Any = None
@@ -126,10 +153,10 @@ class StreamingRegion:
             return self
         weight = 1.0 if sample_weight is None else _as_positive(sample_weight, rows)
         self._check_labels(first + rows)
-        matrix = self.features(X)
-        if self.sample is None and self.features.transformers is not None:
-            self.sample = (deepcopy(rows_between(X, 0, 1)), matrix[:1].copy())
-        self.ledger = self.ledger.plus(first, matrix, target, weight, self.sums)
+        matrix = self._features(X)
+        if self._sample is None and self._features.transformers is not None:
+            self._sample = (deepcopy(rows_between(X, 0, 1)), matrix[:1].copy())
+        self._ledger = self._ledger.plus(first, matrix, target, weight, self._sums)
         return self
 
     def merge(self, other: StreamingRegion) -> Self:
@@ -152,50 +179,21 @@ class StreamingRegion:
         ):
             if mine != theirs:
                 raise _other_stream(name, mine, theirs)
-        if not np.array_equal(np.asarray(self.sums.units), np.asarray(other.sums.units)):
+        if not np.array_equal(np.asarray(self._sums.units), np.asarray(other._sums.units)):
             raise _other_stream("noise", self.noise, other.noise)
-        if other.features.width is not None:
+        if other._features.width is not None:
             self._share_features(other)
-            self.ledger = self.ledger.merged(other.ledger, self.sums)
+            self._ledger = self._ledger.merged(other._ledger, self._sums)
         return self
 
-    def region(self, ties: str = "random") -> StreamedRegion:
+    def region(self) -> Region:
         """Return the region of all rows so far, with the whole geometry of a quadratic region.
 
         Rows 0 to n - 1 must all be present. More rows can be added afterwards, for another region.
         Columns that nearly depend on each other are refused where sums over rows do not say by how
-        much. A stream's region belongs to the numbers of its rows: they decide the signs.
-
-        Parameters
-        ----------
-        ties : str, default "random"
-            How equal statistics are counted: "random" or "conservative".
+        much. Methods of the region that need the rows themselves raise `unassuming.NotAvailable`.
         """
-        if self.n < 2:
-            raise ValueError(
-                f"the data are too few: expected at least 2 rows, given {self.n}. Pass more rows "
-                "to partial_fit."
-            )
-        for first, stop in self.ledger.gaps():
-            raise ValueError(
-                f"the data have a gap: expected all rows from 0 to {self.next_row - 1}, given no "
-                f"rows {first} to {stop - 1}. Pass these rows, or merge the shard that has them."
-            )
-        blocks = self.sums.units is not None
-        if blocks:
-            self.noise.check_length(self.n)
-        order = self.order if ties == "random" else Order.draw(self.m, ties, _NO_RNG)
-        names = self.features.names()
-        points = points_of(self, names)
-        return StreamedRegion(
-            engine_of(self, points, names, order),
-            cells_of(points, intercept=self.intercept, blocks=blocks),
-            self.n,
-            deepcopy(self.estimator),
-            deepcopy(self.features),
-            self.seed,
-            self.ledger.outcomes,
-        )
+        return region_of(self, "random")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a checkpoint: the sums and the waiting rows, but no code.
@@ -228,18 +226,18 @@ class StreamingRegion:
 
         return read_checkpoint(path, estimator)
 
-    def fresh(self) -> StreamingRegion:
+    def _fresh(self) -> StreamingRegion:
         """Return a stream without rows that can be merged with this one."""
         stream = copy(self)
-        stream.ledger = Ledger()
+        stream._ledger = Ledger()
         return stream
 
     def __copy__(self) -> Self:
         """Return a stream that goes its own way: rows added to one are not added to the other."""
         stream = type(self).__new__(type(self))
         stream.__dict__.update(self.__dict__)
-        stream.estimator, stream.features = deepcopy((self.estimator, self.features))
-        stream.ledger = self.ledger.copied()
+        stream.estimator, stream._features = deepcopy((self.estimator, self._features))
+        stream._ledger = self._ledger.copied()
         return stream
 
     def __repr__(self) -> str:
@@ -248,7 +246,7 @@ class StreamingRegion:
 
     def _check_labels(self, rows: int) -> None:
         """Refuse more rows than the noise has labels for."""
-        labels = rows if self.sums.units is None else len(self.sums.units)
+        labels = rows if self._sums.units is None else len(self._sums.units)
         if rows > labels:
             raise ValueError(
                 f"blocks must have a label for every row of the stream: expected at least {rows} "
@@ -257,20 +255,20 @@ class StreamingRegion:
 
     def _share_features(self, other: StreamingRegion) -> None:
         """Make sure that the other stream has the same features, fitted to the same data."""
-        mine, theirs = self.features, other.features
-        if other.sample is not None:
-            inputs, expected = other.sample
+        mine, theirs = self._features, other._features
+        if other._sample is not None:
+            inputs, expected = other._sample
             alike = mine.alike(mine(inputs), expected)
         elif mine.width is None:
-            self.features, alike = deepcopy(theirs), True
+            self._features, alike = deepcopy(theirs), True
         else:
             alike = (mine.width, mine.inputs) == (theirs.width, theirs.inputs)
         if not alike:
             raise _other_stream("table of features", "the same columns, fitted alike", "others")
-        self.sample = other.sample if self.sample is None else self.sample
+        self._sample = other._sample if self._sample is None else self._sample
 
 
-def as_signs(noise: str | Noise | None) -> Any:
+def _as_signs(noise: str | Noise | None) -> Any:
     """Return an assumption under which the number of a row alone decides its signs."""
     chosen = as_noise("symmetric" if noise is None else noise)
     if type(chosen) not in (Symmetric, BlockSymmetric):
@@ -282,7 +280,7 @@ def as_signs(noise: str | Noise | None) -> Any:
     return chosen
 
 
-def as_order(m: Any) -> int:
+def _as_order(m: Any) -> int:
     """Return m, the order of a group of signs."""
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or int(m) not in POLYNOMIALS:
         raise ValueError(

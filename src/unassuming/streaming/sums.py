@@ -28,21 +28,11 @@ _NEAR = 8.0
 @final
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The sums over some rows z = (x, y, 1), each times the root of its weight.
+    """The sums over some rows z = (x, y, 1), each times the root of its weight."""
 
-    Attributes
-    ----------
-    grams : array of shape (m - 1, p + 2, p + 2)
-        By character, the products of the columns of z - ``origin``.
-    origin : array of shape (p + 2,)
-        The last entry is zero.
-    rows : array of shape (m - 1,)
-        Numbers of rows.
-    """
-
-    grams: Array
-    origin: Array
-    rows: IntArray
+    grams: Array  # (m - 1, p + 2, p + 2): by character, the products of the columns of z - origin
+    origin: Array  # (p + 2,): the last entry is zero
+    rows: IntArray  # (m - 1,): numbers of rows
 
     def joined(self, other: Part) -> Part:
         """Return the sums over the rows of both, about the origin of the first."""
@@ -60,14 +50,7 @@ class Part:
 
 @final
 class Sums:
-    """Sums rows of known numbers, which decide their characters.
-
-    Parameters
-    ----------
-    noise : Symmetric or BlockSymmetric
-    m : int
-        The order of the group of signs.
-    """
+    """Sums rows of known numbers, which decide their characters; m is the order of the group."""
 
     def __init__(self, noise: SignFlips, m: int) -> None:
         self.m = m

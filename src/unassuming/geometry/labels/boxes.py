@@ -44,11 +44,9 @@ class Admissible:
     factor: Factor
 
     def bounds(self, g: Array) -> Array:
-        """Return upper bounds of |gᵀa|, (N,); infinite where fitted values do not determine gᵀa.
-
-        The linear programme max gᵀa subject to |Φa| <= 1 has the dual min ‖λ‖₁ subject to
-        Φᵀλ = g. The solver's answer is made feasible, and every feasible λ gives a bound.
-        """
+        """Return upper bounds of |gᵀa|, (N,); infinite where fitted values do not tell."""
+        # The linear programme max gᵀa subject to |Φa| <= 1 has the dual min ‖λ‖₁ subject to
+        # Φᵀλ = g. The solver's answer is made feasible, and every feasible λ gives a bound.
         found = np.array([self._multipliers(one) for one in g @ self.factor.back])
         return np.where(self.factor.unseen(g), np.inf, _OUTWARD * found)
 
@@ -65,11 +63,9 @@ class Admissible:
         return float(min(np.abs(one).sum() for one in found))
 
     def nearest(self, a: Array, model: LabelModel) -> Array:
-        """Return the admissible coefficients with the smallest change of z, (d,).
-
-        Lawson and Hanson's least distance programme: one nonnegative least squares problem. The
-        result is shrunk a little, so that rounding leaves its fitted values within [-1, 1].
-        """
+        """Return the admissible coefficients with the smallest change of z, (d,)."""
+        # Lawson and Hanson's least distance programme: one nonnegative least squares problem. The
+        # result is shrunk a little, so that rounding leaves its fitted values within [-1, 1].
         moves = (model.pull @ self.phi + model.push) @ self.factor.back
         _, s, vt = svd(moves, full_matrices=False)
         keep = s > 1e-11 * s.max(initial=0.0)
@@ -119,10 +115,8 @@ class LabelBoxes(BoxSpace):
         gap: float = GAP,
         within: Array | None = None,
     ) -> Support:
-        """Bound gᵀa over the region, g (N, d), as `branch_and_bound` does.
-
-        ``within`` restricts the region to the ball ‖within x‖ <= 1.
-        """
+        """Bound gᵀa over the region, g (N, d), as `branch_and_bound` does."""
+        # ``within`` restricts the region to the ball ‖within x‖ <= 1.
 
         def keeps(centre: Array, half: Array) -> BoolArray:
             keep = np.ones(len(centre), dtype=np.bool_)

@@ -8,8 +8,7 @@ to each other than `WIDTH` are left out in pairs: no end is more accurate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,9 +28,7 @@ class Roots(NamedTuple):
     positive: BoolArray
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Sums:
+class Sums(NamedTuple):
     """M sums on one line, each on a piece [lo, hi] of its own."""
 
     g: Array  # (2, n)

@@ -20,10 +20,12 @@ from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.grid_lines import GridLines
 from unassuming.geometry.lines import Lines, membership
 from unassuming.geometry.piecewise.model import Model
-from unassuming.geometry.piecewise.pieces import OwnPieces, SharedPieces
-
-BATCH_BYTES = 2**20
-"""The size of one table of a batch of lines: near that of a cache."""
+from unassuming.geometry.piecewise.pieces import (
+    BATCH_BYTES,
+    Pieces,
+    own_pieces,
+    shared_pieces,
+)
 
 
 @final
@@ -48,20 +50,19 @@ class PiecewiseLines(Lines):
                 found[line] = ends
         shift = self._nearest(origins, directions)
         for lines, pieces in self._batches(origins, directions, shift, stuck):
-            o, d, events = origins[lines], directions[lines], pieces.events()
+            o, d = origins[lines], directions[lines]
             place = partial(pieces.crossed.set_on_kinks, self.model.penalty)
             for spans, q in zip(out, qs, strict=True):
                 members = membership(self.ranks, o, d, m - q, place) if points else None
-                stretches = events.spans(q)
-                likely = pieces.likely(q, stretches) if points else None
-                closed = stretches.closed(shift[lines], members, likely)
+                jumps = pieces.line, pieces.t
+                closed = pieces.events.spans(q).closed(shift[lines], members, jumps)
                 for line, ends in zip(lines, closed.split(len(lines)), strict=True):
                     spans[line] = ends
         return out
 
     def _batches(
         self, origins: Array, directions: Array, shift: Array, stuck: IntArray
-    ) -> Iterator[tuple[IntArray, SharedPieces | OwnPieces]]:
+    ) -> Iterator[tuple[IntArray, Pieces]]:
         """Yield batches of lines whose sets share their pieces; then all others, one by one."""
         model = self.model
         single = model.penalty.held(origins, directions)[0].any(axis=1)
@@ -70,10 +71,10 @@ class PiecewiseLines(Lines):
         step = rows_that_fit(BATCH_BYTES, len(model.wins) * max(len(model.y), pieces))
         for batch in slices(len(common), step):
             lines = common[batch]
-            yield lines, SharedPieces.along(model, origins[lines], directions[lines], shift[lines])
+            yield lines, shared_pieces(model, origins[lines], directions[lines], shift[lines])
         for line in np.setdiff1d(np.flatnonzero(single), stuck):
             parts = origins[line], directions[line], float(shift[line])
-            yield np.array([line]), OwnPieces.along(model, *parts)
+            yield np.array([line]), own_pieces(model, *parts)
 
     def _stuck(self, origins: Array, directions: Array) -> BoolArray:
         """On which lines a residual stays at a jump, or a coefficient at a kink of both parts."""
@@ -87,10 +88,8 @@ class PiecewiseLines(Lines):
         return np.asarray((still & at).any(axis=1) | held)
 
     def _nearest(self, origins: Array, directions: Array) -> Array:
-        """Return the t to expand about: 0, unless the residuals are far smaller elsewhere.
-
-        A quadratic in t loses digits if it is expanded about a point that is too far away.
-        """
+        """Return the t to expand about: 0, unless the residuals are far smaller elsewhere."""
+        # A quadratic in t loses digits if it is expanded about a point that is too far away.
         r = self.model.residuals(origins, directions)
         square, cross = (r[1] * r[1]).sum(axis=1), (r[0] * r[1]).sum(axis=1)
         t = -cross / np.where(square > 0, square, 1.0)

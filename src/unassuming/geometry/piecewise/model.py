@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, final
+from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
 
@@ -24,18 +24,13 @@ Affine: TypeAlias = Sequence[Array | float] | Array
 """An affine function of t: its value at t = 0, and its slope."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Penalty:
-    """The kinked part of a separable penalty as a table: a component of the gradient a row.
-
-    ``lo`` and ``hi`` are the boxes at the kinks; ``between`` the subgradients beside them.
-    """
+class Penalty(NamedTuple):
+    """The kinked part of a separable penalty as a table: a component of the gradient a row."""
 
     coefficient: IntArray  # (k,): the coefficient behind each component
     kinks: Array  # (k, J): where it has kinks, increasing; NaN for none
-    between: Array  # (k, J + 1)
-    lo: Array  # (k, J)
+    between: Array  # (k, J + 1): the subgradients beside them
+    lo: Array  # (k, J): the boxes at them
     hi: Array
 
     @classmethod
@@ -65,10 +60,8 @@ class Penalty:
         return still & at.any(axis=-1), lo, hi
 
     def beside(self, a: Array) -> Array:
-        """Return the subgradient just behind a[0] + t a[1], t = 0, for affine (2, N, k): (N, k).
-
-        Where a component is held at a kink it means nothing.
-        """
+        """Return the subgradient just behind a[0] + t a[1], t = 0, for affine (2, N, k): (N, k)."""
+        # Where a component is held at a kink it means nothing.
         own, way = a[0][..., None], a[1][..., None]
         piece = ((own > self.kinks) | ((own == self.kinks) & (way > 0))).sum(axis=-1)
         return np.take_along_axis(self.between, piece.T, axis=1).T
@@ -163,11 +156,6 @@ class Model:
         """Those of Ψ, (k, K), and below them those of ΨL, (n, K)."""
         return np.concatenate([self.weigh(np.eye(len(self.L))), self.pull.T])
 
-    @property
-    def plain(self) -> bool:
-        """Whether only single components of the gradient switch."""
-        return self.weighting is None and not len(self.loss.knots)
-
     def weigh(self, g: Array) -> Array:
         """Return Ψg for g (..., k)."""
         return g if self.weighting is None else g @ self.weighting.T
@@ -179,10 +167,8 @@ class Model:
     def errors(
         self, r: Array, d: Sequence[Array], origins: Array, directions: Array
     ) -> tuple[Array, Array]:
-        """Bound the rounding errors of p = ΨLd and of s = 2z_0 + p, (2, N, m - 1) each.
-
-        Both are affine in t, as are the residuals r (2, N, n) and their changes d (N, n, m - 1).
-        """
+        """Bound the rounding errors of p = ΨLd and of s = 2z_0 + p, (2, N, m - 1) each."""
+        # Both are affine in t, as are the residuals r (2, N, n) and their changes d (N, n, m - 1).
         a, unit = np.stack([origins, directions]), 16 * EPS * (len(self.y) + len(self.pull))
         blur = np.abs(a) @ np.abs(self.phi).T + np.stack([np.abs(self.y), 0 * self.y])[:, None]
         entries = 4 * EPS * np.sqrt(len(self.y)) * blur.max(axis=-1)[..., None]
@@ -201,10 +187,8 @@ class Model:
 
 
 def settle(ABC: Sequence[Array], p: Affine, s: Affine, p_error: Affine, s_error: Affine) -> None:
-    """Set A, B and C of ⟨p, s⟩ = At² + Bt + C to zero, in place, where they may be rounding alone.
-
-    Given the lengths of the affine p and s, and the errors of both: (2, ...) each.
-    """
+    """Set A, B and C of ⟨p, s⟩ = At² + Bt + C to zero, in place, where that may be rounding."""
+    # Given the lengths of the affine p and s, and the errors of both: (2, ...) each.
 
     def error(j: int, k: int) -> Array:
         return np.asarray(p_error[j] * s[k] + p[j] * s_error[k])

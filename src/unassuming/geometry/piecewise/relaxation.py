@@ -12,15 +12,11 @@ For any other Ψ the triangle inequality gives, with τ >= ‖Ψs‖ for all suc
 
 Without kinks the difference of the statistics is a quadratic itself, and η = 0. The functional is
 bounded over all points that satisfy the inequality and lie in the ball of a norm bound.
-
-Eigenvalues of a nearly singular kernel are lost in rounding, so v is known to within some ε only.
-For every κ > 0, (1 - κ)‖ṽ‖² - ε²/κ <= ‖v‖² <= (1 + κ)‖ṽ‖² + (1 + 1/κ)ε².
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -47,11 +43,9 @@ class Relaxation:
     bound: float
 
     def supports(self, t: Array, rest: Array) -> tuple[Array, Array]:
-        """Return the largest values of functionals, and of their negatives, (N, m - 1) each.
-
-        The functionals are those of `NormBall.functionals`. Where a set does not meet the ball they
-        are minus infinity.
-        """
+        """Return the largest values of functionals, and of their negatives, (N, m - 1) each."""
+        # The functionals are those of `NormBall.functionals`. Where a set does not meet the ball
+        # they are minus infinity.
         k, sets = len(self.nu), len(self.model.wins)
         alone = BallSet(np.zeros(k), self.nu, np.zeros(k), 0.0, np.eye(k))
         found = np.repeat(self._over([alone], t, rest), sets, axis=2)
@@ -81,14 +75,12 @@ class Relaxation:
 
     @property
     def _known(self) -> bool:
-        """Whether there are inequalities: no knots, and no coefficient reaches the side of a box.
-
-        Subgradients are unbounded there.
-        """
+        """Whether there are inequalities: no knots, and no coefficient at the side of a box."""
+        # Subgradients are unbounded there.
         model, sides = self.model, self.model.penalty
         reach = np.full(len(self.ball.back), np.inf)
         every = self.ball.back.shape[0] == self.ball.back.shape[1]  # none without fitted values
-        if self.bound > 0 and every and self._blur < 0.1:
+        if self.bound > 0 and every:
             reach = 1.1 * self.bound * np.linalg.norm(self.ball.back, axis=1)
         boxed = np.isinf(sides.lo) | np.isinf(sides.hi)
         reached = boxed & (np.abs(sides.kinks) <= sides.own(reach)[:, None])
@@ -99,25 +91,14 @@ class Relaxation:
         """The largest constant subgradients σ, (k,)."""
         return np.asarray(np.abs(self.model.penalty.between).max(axis=1))
 
-    @cached_property
-    def _blur(self) -> float:
-        """κ: the relative error of fitted values Rx within the ball of a kernel; 0 for features."""
-        length = np.linalg.norm(self.ball.back[:, self.ball.nu > 0], axis=0)
-        if not (self.ball.nu[self.ball.nu > 0] == 1).all() or self.bound == 0:
-            return 0.0
-        condition = length.max() / length.min() if self.ball.complete else EPS**-0.5
-        return float(len(self.ball.R) * EPS * condition)
-
     def inequalities(self, eta: float) -> tuple[Array, Array, Array]:
         """Return A (m - 1, k, k), b (m - 1, k) and c (m - 1,) of xᵀAx - 2bᵀx <= c for all sets."""
-        model, R, kappa = self.model, self.ball.R, self._blur
+        model, R = self.model, self.ball.R
         pull = model.loss.slopes[0] * model.pull
-        y, x = (
-            pull @ model.y,
-            pull @ R + model.weigh(model.P.T).T @ self.ball.back,
-        )  # v_0 = y - x(·)
-        moved = model.moved(np.vstack([model.y, R.T])) - np.vstack([model.y, R.T])[:, None]
-        d = np.moveaxis(moved @ pull.T, 0, -1)  # (m - 1, K, 1 + k)
+        # v_0 = y - x(·)
+        y, x = pull @ model.y, pull @ R + model.weigh(model.P.T).T @ self.ball.back
+        rows = np.vstack([model.y, R.T])
+        d = np.moveaxis((model.moved(rows) - rows[:, None]) @ pull.T, 0, -1)  # (m - 1, K, 1 + k)
         dy, dx = d[..., 0], -d[..., 1:]  # v_i - v_0 = dy + dx(·)
         zeta = eta if model.weighting is not None and self.spread.any() else 0.0
         rest = eta - zeta
@@ -125,24 +106,12 @@ class Relaxation:
         cross = np.swapaxes(dx, 1, 2) @ x
         A = cross + np.swapaxes(cross, 1, 2)
         b = np.swapaxes(dx, 1, 2) @ y - dy @ x
-        c = 2 * dy @ y + self._slack(eta) + self._blurred(2 + zeta + 4 * rest)
-        for share, vx, vy in (
-            (1 + rest + kappa * rest, -dx, dy),
-            (kappa, x[None], y[None]),
-            (zeta + kappa * (1 + zeta), x - dx, y + dy),
-        ):
+        c = 2 * dy @ y + self._slack(eta)
+        for share, vx, vy in ((1 + rest, -dx, dy), (zeta, x - dx, y + dy)):
             A = A - share * (np.swapaxes(vx, 1, 2) @ vx)
             b = b - share * (vy[:, None] @ vx)[:, 0]
             c = c + share * (vy**2).sum(axis=1)
         return A, b, c
-
-    def _blurred(self, share: float) -> float:
-        """Return (1 + 1/κ) ε² times a share, where ε bounds the error of v within the ball."""
-        if self._blur == 0:
-            return 0.0
-        size = self.model.norm * np.linalg.norm(self.ball.R[:, self.ball.nu > 0], 2)
-        size += np.linalg.norm(self.model.weigh(self.model.P.T).T @ self.ball.back)
-        return float(share * (1 + 1 / self._blur) * (self._blur * size * self.bound) ** 2)
 
     def _slack(self, eta: float) -> float:
         """Return the right-hand side: ‖σ‖²/η, or (1 + 1/η) 4τ²."""
@@ -151,17 +120,14 @@ class Relaxation:
         psi = self.model.weighting
         if psi is None:
             return float((self.spread**2).sum()) / eta
-        size = np.abs(psi) @ self.spread
         inner = float(self.spread @ np.abs(psi.T @ psi) @ self.spread)
         longest = float(np.linalg.norm(psi, 2) ** 2 * (self.spread @ self.spread))
-        return 4 * (1 + 1 / eta) * min(float(size @ size), inner, longest)
+        return 4 * (1 + 1 / eta) * min(inner, longest)
 
     def _set(self, A: Array, b: Array, c: float) -> BallSet | None:
-        """Return a set in coordinates that make A and the norm diagonal; None if it says nothing.
-
-        Coordinates z that the norm does not bound are eliminated, where A has to be positive
-        definite; one that A and b do not contain is unbounded, and changes no other.
-        """
+        """Return a set in coordinates that make A and the norm diagonal; None if it is all."""
+        # Coordinates z that the norm does not bound are eliminated, where A has to be positive
+        # definite; one that A and b do not contain is unbounded, and changes no other.
         z, seen = np.flatnonzero(self.nu == 0), np.flatnonzero(self.nu > 0)
         size = max(float(np.abs(A).max()), 1e-300)
         absent = (np.abs(A[z]) <= CUT * size).all(axis=1)

@@ -11,17 +11,16 @@ honest bound, so that a search that stops early stays on the safe side.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.linalg import eigh
 
 from unassuming._numerics import CUT, SEEN
 from unassuming._typing import Array, IntArray
-from unassuming.geometry.quadratic.forms import Form
-from unassuming.geometry.quadratic.sets import QuadraticSets, outward, qth_largest
+from unassuming.geometry.quadratic.sets import QuadraticSets
 from unassuming.objectives.norm_ball import NormBall
 
 _GRID = np.linspace(-30.0, 40.0, 71)
@@ -32,13 +31,10 @@ _NUMBERS = 2**20
 """Numbers in one batch of sets."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class BallSet:
-    """One set: ω, ν, β (k,) and γ, with a map T (K, k) from functionals t to g = Tᵀt.
+class BallSet(NamedTuple):
+    """One set: ω, ν, β (k,) and γ, with a map T (K, k) from functionals t to g = Tᵀt."""
 
-    What T does not map is bounded by the norm alone: its squares are added to p².
-    """
+    # What T does not map is bounded by the norm alone: its squares are added to p².
 
     omega: Array
     nu: Array
@@ -54,9 +50,7 @@ class BallSet:
         return g, np.maximum((t * t).sum(axis=1) - (g * g).sum(axis=1), 0.0)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Dual:
+class Dual(NamedTuple):
     """The dual of several sets at once: ω, ν, β (S, 1, k), γ (S, 1); further zeros fill k."""
 
     omega: Array
@@ -67,17 +61,13 @@ class Dual:
     @classmethod
     def of(cls, sets: list[BallSet]) -> Dual:
         """Stack sets of different sizes."""
-        omega, nu, beta = (
-            _stacked([getattr(one, name) for one in sets])[:, None]
-            for name in ("omega", "nu", "beta")
-        )
+        parts = zip(*((one.omega, one.nu, one.beta) for one in sets), strict=True)
+        omega, nu, beta = (_stacked(part)[:, None] for part in parts)
         return cls(omega, nu, beta, np.array([[one.gamma] for one in sets]))
 
     def supports(self, g: Array, p: Array, B: float) -> tuple[Array, Array]:
-        """Return the least bounds of gᵀx + p and of -gᵀx - p over θ, (S, N) each.
-
-        The functionals are g (S, N, k) and p² (S, N).
-        """
+        """Return the least bounds of gᵀx + p and of -gᵀx - p over θ, (S, N) each."""
+        # The functionals are g (S, N, k) and p² (S, N).
         with np.errstate(divide="ignore", invalid="ignore"):  # the norm alone, θ = 0
             square = np.where(g == 0, 0.0, g * g / self.nu)
         ball = B * np.sqrt(square.sum(axis=-1) + p)
@@ -145,7 +135,7 @@ class Dual:
         return np.sqrt(best)
 
 
-def _stacked(parts: list[Array]) -> Array:
+def _stacked(parts: Sequence[Array]) -> Array:
     """Return arrays (..., k) of different k as one array, filled with zeros."""
     k = max(part.shape[-1] for part in parts)
     found = np.zeros((len(parts), *parts[0].shape[:-1], k))
@@ -166,15 +156,6 @@ class SetsAndBall:
     def of(cls, sets: QuadraticSets) -> SetsAndBall:
         """Return the sets of an engine together with the coordinates of its norm."""
         return cls(sets, sets.objective.design.ball())
-
-    def outer(self, t: Array, rest: Array, B: float, q: int) -> tuple[Array, Array]:
-        """Return lower and upper bounds of functionals of f over the region, ‖f‖ <= B, (N,).
-
-        The functionals are those of `NormBall.functionals`. Bounds are infinite of the wrong sign
-        where no such f is in the region.
-        """
-        up, down = self.supports(t, rest, B)
-        return outward(-qth_largest(down, q), qth_largest(up, q))
 
     def supports(self, t: Array, rest: Array, B: float) -> tuple[Array, Array]:
         """Return the largest values and the largest negative values, (N, S) each."""
@@ -224,37 +205,20 @@ class SetsAndBall:
     def _of_forms(self) -> Iterator[BallSet]:
         """In all coordinates: N and A_i made diagonal together."""
         form, nu = self.sets.form, self.ball.nu
-        own = Form(
-            form.root[:, None] * self.ball.R,
-            form.Q,
-            form.r,
-            form.root,
-            form.noise,
-            form.drawn,
-            form.count,
-        )
+        own = replace(form, C=form.root[:, None] * self.ball.R)
         x = self.ball.forward @ self.sets.engine.objective.estimate()
         for start in range(0, form.count, own.step):
             forms = own.at(slice(start, start + own.step))
             for A, b, c in zip(forms.A, forms.b, forms.c, strict=True):
                 beta, gamma = A @ x - b, float(x @ A @ x - 2 * b @ x - c)
                 # In coordinates in which A + κN is the identity, both are diagonal.
-                share = np.trace(A) / max(float(nu.sum()), 1e-300)
-                share = share if share > 0 else 1.0
+                share = np.trace(A) / max(float(nu.sum()), 1e-300) or 1.0
                 lam, U = eigh(A + share * np.diag(nu))
                 keep = lam > CUT * lam[-1]
                 half = U[:, keep] / np.sqrt(lam[keep])
                 part, V = eigh(half.T @ (share * nu[:, None] * half))
-                turn, part = half @ V, np.clip(part, 0.0, 1.0)
-                part = np.where(part <= CUT, 0.0, part)
-                lost = U[:, ~keep]
-                omega = np.where(1 - part <= CUT, 0.0, 1 - part)
-                turn = np.hstack([turn, lost])
-                zero = np.zeros(lost.shape[1])
-                yield BallSet(
-                    np.append(omega, zero),
-                    np.append(part / share, zero),
-                    turn.T @ beta,
-                    gamma,
-                    turn,
-                )
+                turn, lost = np.hstack([half @ V, U[:, ~keep]]), np.zeros(np.sum(~keep))
+                part = np.clip(part, 0.0, 1.0)
+                omega = np.append(np.where(1 - part <= CUT, 0.0, 1 - part), lost)
+                part = np.append(np.where(part <= CUT, 0.0, part) / share, lost)
+                yield BallSet(omega, part, turn.T @ beta, gamma, turn)

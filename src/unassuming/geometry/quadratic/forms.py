@@ -10,12 +10,13 @@ candidate, and d = (G_i - I)r:  Z_i - Z_0 = -dᵀDd - 2dᵀr̂, up to a positive
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from functools import cached_property
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from unassuming._numerics import EPS, SEEN
+from unassuming._numerics import CUT, EPS, SEEN
 from unassuming._typing import Array, BoolArray
 from unassuming.noise import Noise
 from unassuming.objectives.score import Groups
@@ -27,38 +28,58 @@ _NUMBERS = 2**22
 @final
 @dataclass(frozen=True, eq=False)
 class Forms:
-    """A_i (S, p, p), b_i (S, p) and c_i (S,) of some of the sets.
+    """A_i, b_i and c_i of some of the sets."""
 
-    ``still`` are those with Z_i = Z_0 for every candidate.
-    """
+    A: Array  # (S, p, p)
+    b: Array  # (S, p)
+    c: Array  # (S,)
+    still: BoolArray  # (S,): whether Z_i = Z_0 for every candidate
 
-    A: Array
-    b: Array
-    c: Array
-    still: BoolArray
+    @cached_property
+    def spectra(self) -> Spectra:
+        """A_i in diagonal form."""
+        w, Y = np.linalg.eigh(self.A)
+        free = w <= CUT
+        b = np.einsum("skl,sk->sl", Y, self.b)
+        inverse = np.where(free, 0.0, 1 / np.where(free, 1.0, w))
+        radius = self.c + (b * b * inverse).sum(axis=1)
+        return Spectra(w, Y, free, -b * inverse, radius)
+
+
+class Spectra(NamedTuple):
+    """E_i = {Σ w (y - centre)² <= radius} in the coordinates y = Yᵀx, over the w that count."""
+
+    # ``free`` are the coordinates that E_i does not bound.
+
+    w: Array
+    Y: Array
+    free: BoolArray
+    centre: Array
+    radius: Array
+
+    def supports(self, t: Array) -> tuple[Array, Array]:
+        """Return the largest tᵀx and -tᵀx over each set, (N, S) each, for t (N, p)."""
+        inverse = np.where(self.free, 0.0, 1 / np.where(self.free, 1.0, self.w))
+        h = np.matmul(t, self.Y * np.sqrt(inverse)[:, None])  # (S, N, p)
+        reach = np.sqrt(self.radius[:, None] * np.einsum("snp,snp->sn", h, h)).T
+        middle = t @ np.einsum("skl,sl->sk", self.Y, self.centre).T
+        up, down = middle + reach, reach - middle
+        size = SEEN * np.linalg.norm(t, axis=1)
+        for i in np.flatnonzero(self.free.any(axis=1)):
+            endless = np.linalg.norm(t @ self.Y[i][:, self.free[i]], axis=1) > size
+            up[endless, i] = down[endless, i] = np.inf
+        return up, down
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Form:
-    """What the forms are made of.
+    """What the forms are made of."""
 
-    Attributes
-    ----------
-    C : array of shape (n, p)
-        Columns that change the weighted fitted values.
-    Q : array of shape (n, k)
-        Those of the factor of the objective.
-    r : array of shape (n,)
-        The weighted residuals of the estimate; those within rounding of zero are zero.
-    root : array of shape (n,)
-        W^½, which has to commute with the transformations.
-    """
-
-    C: Array
-    Q: Array
-    r: Array
-    root: Array
+    C: Array  # (n, p): columns that change the weighted fitted values
+    Q: Array  # (n, k): those of the factor of the objective
+    r: Array  # (n,): the weighted residuals of the estimate; within rounding of zero they are zero
+    root: Array  # (n,): W^½, which has to commute with the transformations
     noise: Noise
     drawn: Any
     count: int
@@ -76,10 +97,8 @@ class Form:
         return self.noise.rowwise and n == p and np.count_nonzero(self.C) == n
 
     def supports(self, t: Array) -> tuple[Array, Array]:
-        """Return the largest tᵀx and -tᵀx over each set, (N, S) each, if columns are single rows.
-
-        The rows J that change sign alone have bounds: r_JᵀD_JJ r_J <= r_Jᵀr̂_J with r = r̂ - x.
-        """
+        """Return the largest tᵀx and -tᵀx over each set, (N, S), if columns are single rows."""
+        # The rows J that change sign alone have bounds: r_JᵀD_JJ r_J <= r_Jᵀr̂_J with r = r̂ - x.
         order = np.argmax(self.C != 0, axis=0)  # the row of each column
         up, down = (np.full((len(t), self.count), np.inf) for _ in range(2))
         for i, signs in enumerate(np.asarray(self.drawn)):

@@ -6,8 +6,7 @@ sets is closed and convex, and the region is a finite union of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,18 +18,12 @@ _STARTS, _LARGE = 8, 32
 """How many sets a search begins with, and how many free directions they may have."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class FreeDirections:
-    """How many sets share a free direction: ``found`` share ``direction``, none more than ``most``.
+class FreeDirections(NamedTuple):
+    """How many sets share a free direction."""
 
-    ``direction`` holds coefficients (d,). The region at q is unbounded for q <= ``found`` and
-    bounded for q > ``most``.
-    """
-
-    found: int
-    most: int
-    direction: Array
+    found: int  # share the direction: the region at q is unbounded for q <= found
+    most: int  # no more share any: bounded for q > most
+    direction: Array  # (d,)
 
     def bounded(self, q: int) -> bool | None:
         """Whether the region at q is bounded; None if that is not known."""
@@ -49,7 +42,8 @@ def free_directions(sets: QuadraticSets) -> FreeDirections:
     empty = sets.still & sets.engine.order.first
     if o.design.strict and sets.engine.noise.rowwise:
         return _counted(sets, whole, empty)
-    bases = [part.Y[i][:, part.free[i]] for _, part in sets.spectra() for i in range(len(part.w))]
+    parts = [forms.spectra for _, forms in sets.forms()]
+    bases = [Y[:, free] for part in parts for Y, free in zip(part.Y, part.free, strict=True)]
     size = np.array([basis.shape[1] for basis in bases])
     endless = (size > 0) & ~sets.still
     small = np.flatnonzero(endless & (size <= _LARGE))

@@ -11,26 +11,15 @@ from unassuming.geometry.quadratic.sets import QuadraticSets
 
 def rays(sets: QuadraticSets, directions: Array) -> Array:
     """Return the largest t with â + t u in each set, for directions u (N, d): (N, S)."""
-    u = sets.coordinates.forward(directions)
-    size = (u * u).sum(axis=1)[:, None]
-    found = np.empty((len(u), sets.form.count))
-    for which, forms in sets.forms():
-        square = np.einsum("nk,skl,nl->ns", u, forms.A, u, optimize=True)
-        middle = u @ forms.b.T  # t² square + 2 t middle <= c
-        root = np.sqrt(middle**2 + np.maximum(square, 0.0) * forms.c)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.where(middle >= 0, forms.c / (middle + root), (root - middle) / square)
-        t = np.where(forms.c == 0, 0.0, t)
-        found[:, which] = np.where(square <= CUT * size, np.inf, t)
-    return sets.settled(found, sets.still, 0.0)
+    origins = np.broadcast_to(sets.objective.estimate(), directions.shape)
+    ends = spans(sets, origins, directions)[..., 1]
+    return np.where(np.isnan(ends), 0.0, ends)
 
 
 def spans(sets: QuadraticSets, origins: Array, directions: Array) -> Array:
-    """Return the t in [low, high] with origin + t u in each set, (N, S, 2); NaN where none is.
-
-    Origins and directions are coefficients (N, d).
-    """
-    start = origins - sets.engine.objective.estimate()
+    """Return the t in [low, high] with origin + t u in each set, (N, S, 2); NaN where none is."""
+    # Origins and directions are coefficients (N, d).
+    start = origins - sets.objective.estimate()
     x, u = sets.coordinates.forward(start), sets.coordinates.forward(directions)
     size, far = (u * u).sum(axis=1)[:, None], (x * x).sum(axis=1)[:, None]
     found = np.empty((len(u), sets.form.count, 2))
@@ -53,5 +42,5 @@ def spans(sets: QuadraticSets, origins: Array, directions: Array) -> Array:
         found[:, which] = np.where(endless[..., None], whole, ends)
     first, still = sets.engine.order.first, sets.still
     found[:, still & ~first] = [-np.inf, np.inf]
-    found[:, still & first] = np.nan
+    found[:, first if not sets.form.r.any() else still & first] = np.nan
     return found

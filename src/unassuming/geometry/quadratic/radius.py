@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.geometry.quadratic.sets import QuadraticSets, Spectra
+from unassuming.geometry.quadratic.forms import Spectra
+from unassuming.geometry.quadratic.sets import QuadraticSets
 
 _HALVINGS = 100
 
@@ -13,18 +14,16 @@ _HALVINGS = 100
 def radii(sets: QuadraticSets) -> Array:
     """Return γ_i = max ‖v‖² over each set, in whitened coordinates, (S,)."""
     found = np.empty(sets.form.count)
-    for which, spectra in sets.spectra():
-        found[which] = farthest(spectra)
+    for which, forms in sets.forms():
+        found[which] = farthest(forms.spectra)
     return sets.settled(found, sets.still, -np.inf)
 
 
 def farthest(spectra: Spectra) -> Array:
-    """Return the largest ‖y‖² with Σ w (y - c)² <= ρ, for many sets at once.
-
-    With the multiplier μ >= 1/min w, y = c μw/(μw - 1), and Σ w c²/(μw - 1)² = ρ decreases in μ. In
-    the hard case, c = 0 at the smallest w, the sum stays below ρ, and y moves there as far as it
-    may.
-    """
+    """Return the largest ‖y‖² with Σ w (y - c)² <= ρ, for many sets at once."""
+    # With the multiplier μ >= 1/min w, y = c μw/(μw - 1), and Σ w c²/(μw - 1)² = ρ decreases in μ.
+    # In the hard case, c = 0 at the smallest w, the sum stays below ρ, and y moves there as far as
+    # it may.
     endless = spectra.free.any(axis=1)
     w = np.where(spectra.free, 1.0, spectra.w)
     c, rho = spectra.centre, np.maximum(spectra.radius, 0.0)

@@ -10,8 +10,6 @@ from typing import cast, final
 import numpy as np
 
 from unassuming._batches import slices
-from unassuming._errors import NotAvailable
-from unassuming._numerics import CUT, SEEN
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry.quadratic.forms import Form, Forms
 from unassuming.membership import Engine, QuadraticTable
@@ -31,45 +29,6 @@ _KEPT = 2**25
 
 @final
 @dataclass(frozen=True, eq=False)
-class Spectra:
-    """E_i = {Σ w (y - centre)² <= radius} in the coordinates y = Yᵀx, over the w that count.
-
-    ``free`` are the coordinates that E_i does not bound.
-    """
-
-    w: Array
-    Y: Array
-    free: BoolArray
-    centre: Array
-    radius: Array
-    still: BoolArray
-
-    @classmethod
-    def of(cls, forms: Forms) -> Spectra:
-        """Diagonalise A_i."""
-        w, Y = np.linalg.eigh(forms.A)
-        free = w <= CUT
-        b = np.einsum("skl,sk->sl", Y, forms.b)
-        inverse = np.where(free, 0.0, 1 / np.where(free, 1.0, w))
-        radius = forms.c + (b * b * inverse).sum(axis=1)
-        return cls(w, Y, free, -b * inverse, radius, forms.still)
-
-    def supports(self, t: Array) -> tuple[Array, Array]:
-        """Return the largest tᵀx and -tᵀx over each set, (N, S) each, for t (N, p)."""
-        inverse = np.where(self.free, 0.0, 1 / np.where(self.free, 1.0, self.w))
-        h = np.matmul(t, self.Y * np.sqrt(inverse)[:, None])  # (S, N, p)
-        reach = np.sqrt(self.radius[:, None] * np.einsum("snp,snp->sn", h, h)).T
-        middle = t @ np.einsum("skl,sl->sk", self.Y, self.centre).T
-        up, down = middle + reach, reach - middle
-        size = SEEN * np.linalg.norm(t, axis=1)
-        for i in np.flatnonzero(self.free.any(axis=1)):
-            endless = np.linalg.norm(t @ self.Y[i][:, self.free[i]], axis=1) > size
-            up[endless, i] = down[endless, i] = np.inf
-        return up, down
-
-
-@final
-@dataclass(frozen=True, eq=False)
 class QuadraticSets:
     """All sets E_i, in coordinates x of a - â."""
 
@@ -80,33 +39,22 @@ class QuadraticSets:
     @staticmethod
     def exist(engine: Engine) -> bool:
         """Whether the sets are ellipsoids or cylinders about the estimate."""
-        if not _closed_form(engine):
+        noise, psi = engine.noise, engine.weighting
+        hessian = psi is None or named(psi) == "hessian"
+        if not (engine.objective.quadratic and noise.orthogonal and hessian):
             return False
-        w = cast(DesignedObjective, engine.objective).w
-        return engine.noise.rowwise or not np.ptp(w) > 0
+        # Weights that differ do not commute with transformations that move rows.
+        return noise.rowwise or not np.ptp(cast(DesignedObjective, engine.objective).w) > 0
 
     @classmethod
     def of(cls, engine: Engine, *, whitened: bool = False) -> QuadraticSets:
         """Return the sets of an engine; ``whitened``: in coordinates with H = I."""
-        o, noise = engine.objective, engine.noise
-        if not _closed_form(engine):
-            raise NotAvailable(
-                "bounds in closed form need squares, a quadratic penalty, weighting='hessian' and "
-                f"transformations that are orthogonal maps, given {o} with {noise!r}. Ranks, tests "
-                "and membership are available."
-            )
-        o = cast(DesignedObjective, o)  # others are not quadratic
-        if not cls.exist(engine):
-            raise NotAvailable(
-                "weights that differ from row to row do not commute with transformations that "
-                f"move rows, so that the sets need not be bounded: given {noise!r}. Use symmetric "
-                "noise, or equal weights. Ranks, tests and membership are available."
-            )
+        o = cast(DesignedObjective, engine.objective)  # others are not quadratic
         at, root = o.state(o.estimate()[None]), np.sqrt(o.w)
         coordinates = o.whitened if whitened else o.coordinates
         Q = o.factor.Q
         columns = Q if coordinates is o.whitened else coordinates.columns
-        form = Form(columns, Q, root * at.r[0], root, noise, engine.drawn, engine.m - 1)
+        form = Form(columns, Q, root * at.r[0], root, engine.noise, engine.drawn, engine.m - 1)
         return cls(engine, coordinates, form)
 
     @cached_property
@@ -131,19 +79,6 @@ class QuadraticSets:
         parts = [self.form.at(which) for which in slices(self.form.count, self.form.step)]
         names = ("A", "b", "c", "still")
         return Forms(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
-
-    def spectra(self) -> Iterator[tuple[slice, Spectra]]:
-        """Return eigenvectors in batches."""
-        if self._known is not None:
-            yield slice(0, self.form.count), self._spectra
-            return
-        for which, forms in self.forms():
-            yield which, Spectra.of(forms)
-
-    @cached_property
-    def _spectra(self) -> Spectra:
-        assert self._known is not None
-        return Spectra.of(self._known)
 
     def table(self) -> QuadraticTable | None:
         """Return the table of many candidates, if the forms are small."""
@@ -178,11 +113,9 @@ class QuadraticSets:
         return np.asarray(self.objective.coefficients(change[None])[0])
 
     def settled(self, values: Array, still: BoolArray, empty: float) -> Array:
-        """Return values (..., S) with those of tied sets: infinite for the whole space.
-
-        A set that ties with Z_0 everywhere is the whole space if Z_0 precedes it, else empty; so is
-        one that only contains the estimate, where all residuals are zero.
-        """
+        """Return values (..., S) with those of tied sets: infinite for the whole space."""
+        # A set that ties with Z_0 everywhere is the whole space if Z_0 precedes it, else empty; so
+        # is one that only contains the estimate, where all residuals are zero.
         first = self.engine.order.first
         if not self.form.r.any():
             values = np.where(first, empty, values)
@@ -196,8 +129,8 @@ class QuadraticSets:
         if self._of_rows:
             found[:] = self.form.supports(t)
         else:
-            for which, spectra in self.spectra():
-                found[:, :, which] = spectra.supports(t)
+            for which, forms in self.forms():
+                found[:, :, which] = forms.spectra.supports(t)
         found[:, unknown] = np.inf
         up, down = self.settled(found, self.still, -np.inf)
         return up, down
@@ -212,12 +145,6 @@ class QuadraticSets:
         """Return lower and upper bounds of gᵀ(a - â) over the region of level 1 - q/m, (N,)."""
         up, down = self.supports(g)
         return outward(-qth_largest(down, q), qth_largest(up, q))
-
-
-def _closed_form(engine: Engine) -> bool:
-    """Whether the objective, its weighting and the transformations allow closed forms."""
-    hessian = engine.weighting is None or named(engine.weighting) == "hessian"
-    return engine.objective.quadratic and engine.noise.orthogonal and hessian
 
 
 def qth_largest(values: Array, q: int) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -15,9 +15,7 @@ from unassuming.membership import Engine
 from unassuming.ranking import Order
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Table:
+class Table(NamedTuple):
     """The statistics of fresh signs, for coefficients whose signs are given."""
 
     Z: Array  # (m - 1,)
@@ -35,14 +33,13 @@ class Table:
 @final
 @dataclass(frozen=True, eq=False)
 class SignModel:
-    """z = pull (τ - b) - Ψc: b says which residuals are negative, c is the penalty's subgradient.
+    """z = pull (τ - b) - Ψc: b are the indicators of r < 0, c is the penalty's subgradient."""
 
-    ``pull`` is ΨL. The subgradient is that of l1, nearest to L(τ - b) where a coefficient is zero.
-    """
+    # The subgradient is that of l1, nearest to L(τ - b) where a coefficient is zero.
 
     phi: Array  # (n, d): Φ
     y: Array  # (n,)
-    pull: Array  # (k, n)
+    pull: Array  # (k, n): ΨL
     L: Array  # (d, n)
     weighting: Array  # (k, d): Ψ
     l1: Array  # (d,)

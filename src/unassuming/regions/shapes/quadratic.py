@@ -85,7 +85,9 @@ class QuadraticShape(Shape):
         ends = np.sort(rays(self.sets, directions), axis=1)[:, ::-1]
         return self._where_inside([ends[:, q - 1] for q in qs], qs)
 
-    def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
+    def intervals(
+        self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
+    ) -> list[list[Array]]:
         """Return the points of lines that lie in at least q of the sets."""
         found = spans(self.sets, origins, directions)
         line, which = np.nonzero(~np.isnan(found[..., 0]))
@@ -95,7 +97,8 @@ class QuadraticShape(Shape):
         shift, each = np.zeros(len(origins)), []
         for q in qs:
             members = membership(self.engine.rank, origins, directions, self.engine.m - q)
-            each.append(events.spans(q).closed(shift, members).split(len(origins)))
+            closed = events.spans(q).closed(shift, members if points else None)
+            each.append(closed.split(len(origins)))
         return each
 
     # Bounds, docs/theory.md 4.2 to 4.4

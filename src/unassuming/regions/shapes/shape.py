@@ -88,10 +88,13 @@ class Shape(ABC):
         return self.estimate
 
     @abstractmethod
-    def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
+    def intervals(
+        self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
+    ) -> list[list[Array]]:
         """Return the closed intervals of t with origin + t direction in the region.
 
-        For each q and each line (N, d) an array (k, 2), sorted and disjoint, ±inf allowed.
+        For each q and each line (N, d) an array (k, 2), sorted and disjoint, ±inf allowed; single
+        members only with ``points``.
         """
 
     @abstractmethod
@@ -157,7 +160,7 @@ class Shape(ABC):
         return np.asarray(vt[keep] / s[keep, None])
 
     def _members(self, q: int, origins: Array, directions: Array) -> list[Array]:
-        return self.intervals(origins, directions, [q])[0]
+        return self.intervals(origins, directions, [q], points=False)[0]
 
     def _ball(self, bound: float) -> NormBall:
         """Return the coordinates of the norm, if the estimate is inside the ball."""
@@ -233,9 +236,11 @@ class LineShape(Shape):
         """Say where crossings are not exact."""
         return [] if self.exact else [("crossings", "approximate: their ends are found on a grid")]
 
-    def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
+    def intervals(
+        self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
+    ) -> list[list[Array]]:
         """Return the closed intervals of t with origin + t direction in the region."""
-        return self.lines.intervals(origins, directions, qs)
+        return self.lines.intervals(origins, directions, qs, points=points)
 
     def reach(self, directions: Array, qs: Sequence[int]) -> list[Array]:
         """Return for each q the end of the interval of t >= 0 that contains the estimate."""

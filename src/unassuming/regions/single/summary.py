@@ -311,9 +311,10 @@ def bounds_from_cells(make: Callable[..., T], why: Explanation, **own: Any) -> T
 
 def summary_from_cells(problem: Problem, why: Explanation, **own: Any) -> Summary:
     """Make a summary, with the sentences that every summary of this model has."""
+    divided = "; grouped by row number" if problem.rows is None else ""
     return Summary(
         model=shown(problem.estimator),
-        assumption=assumption_of(problem.noise),
+        assumption=assumption_of(problem.noise) + divided,
         explanation=why,
         **own,
     )

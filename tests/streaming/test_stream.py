@@ -1,5 +1,9 @@
 """Rows in chunks: what a stream takes, what it refuses, and that a refusal leaves no trace."""
 
+import pickle
+from copy import copy, deepcopy
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pytest
@@ -17,6 +21,8 @@ from sklearn.preprocessing import (
 )
 
 import unassuming as ua
+from in_memory import contents, streamed, table
+from unassuming.noise import Symmetric
 
 N = 2500
 RNG = np.random.default_rng(0)
@@ -33,18 +39,37 @@ WHOLE = stream().partial_fit(X, Y).region()
 RANKS = WHOLE.rank(CANDIDATES).tolist()
 
 
-def test_chunks_and_shards_give_the_region_of_all_rows():
-    assert len(set(RANKS)) > 8
-    chunked = stream()
-    for a, b in [(0, 1), (1, 1024), (1024, 1025), (1025, N)]:
-        chunked.partial_fit(X[a:b], Y[a:b])
-    one = stream().partial_fit(X[:1500], Y[:1500])
-    two = stream().partial_fit(X[1500:], Y[1500:], first_row=1500)
-    merged = stream().merge(two).merge(one)
-    for region in (chunked.region(), merged.region()):
-        assert region.statistics(CANDIDATES).tolist() == WHOLE.statistics(CANDIDATES).tolist()
-    assert (one.n, two.n, merged.n) == (1500, 1000, N)  # those that were merged stay as they are
-    assert two.merge(one).region().rank(CANDIDATES).tolist() == RANKS
+@pytest.mark.parametrize("noise", ["symmetric", "blocks"])
+def test_chunks_and_merging_change_no_byte(noise):
+    rng, n = np.random.default_rng(2), 70_000
+    X, y = table("years", n, rng)
+    w = rng.uniform(0.5, 2, n)
+    options = {
+        "noise": ua.noise.BlockSymmetric(np.arange(n) // 40) if noise == "blocks" else noise,
+        "m": 8,
+    }
+    whole = contents(streamed(X, y, Ridge(), w=w, **options).region())
+    cuts = [1, 2, 5000, 32_767, 32_768, 32_769, 65_000]
+    assert contents(streamed(X, y, Ridge(), cuts, w=w, **options).region()) == whole
+    for _ in range(3):
+        ends = [0, *np.sort(rng.choice(n - 1, 6, replace=False) + 1).tolist(), n]
+        shards = [
+            ua.StreamingRegion(Ridge(), **options).partial_fit(
+                X[a:b], y[a:b], first_row=a, sample_weight=w[a:b]
+            )
+            for a, b in pairwise(ends)
+        ]
+        while len(shards) > 1:
+            one = shards.pop(int(rng.integers(len(shards))))
+            shards[int(rng.integers(len(shards)))].merge(one)
+        assert contents(shards[0].region()) == whole
+
+
+def test_rows_one_by_one():
+    rng = np.random.default_rng(3)
+    X, y = table("normal", 50, rng)
+    one = contents(streamed(X, y, Ridge(), range(1, 50)).region())
+    assert one == contents(streamed(X, y, Ridge()).region())
 
 
 def test_the_estimate_is_that_in_memory():
@@ -142,12 +167,6 @@ def test_models_that_need_all_rows_are_refused(model):
         ua.StreamingRegion(model)
 
 
-@pytest.mark.parametrize("noise", ["exchangeable", "spherical", "symmetric-exchangeable"])
-def test_noise_that_mixes_all_rows_is_refused(noise):
-    with pytest.raises(ValueError, match="noise"):
-        ua.StreamingRegion(Ridge(), noise=noise)
-
-
 def test_a_refused_merge_leaves_no_trace():
     one, two = (
         make_pipeline(StandardScaler().fit(X[part]), Ridge(2.0))
@@ -215,3 +234,91 @@ def test_a_region_does_not_change_when_more_rows_come():
     growing.partial_fit(X[1500:], Y[1500:])
     assert early.rank(CANDIDATES).tolist() == before
     assert growing.region().rank(CANDIDATES).tolist() == RANKS
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+def test_gaps_and_overlaps_are_refused():
+    X, y = table("normal", 900, np.random.default_rng(9))
+    stream = ua.StreamingRegion(Ridge()).partial_fit(X[:100], y[:100])
+    stream.partial_fit(X[200:], y[200:], first_row=200)
+    with pytest.raises(ValueError, match=r"the data have a gap: .* no rows 100 to 199"):
+        stream.region()
+    with pytest.raises(ValueError, match=r"overlap .* given rows 90 to 99"):
+        stream.partial_fit(X[90:110], y[90:110], first_row=90)
+    assert stream.partial_fit(X[100:200], y[100:200], first_row=100).region().n == 900
+
+
+def test_an_interrupted_chunk_adds_nothing(monkeypatch):
+    n = 40_000
+    X, y = table("normal", n, np.random.default_rng(10))
+    stream = ua.StreamingRegion(Ridge(), m=8).partial_fit(X[:20_000], y[:20_000])
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(stream._sums), "__call__", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            stream.partial_fit(X[20_000:] * 9, y[20_000:])
+    assert stream.n == 20_000
+    region = stream.partial_fit(X[20_000:], y[20_000:]).region()
+    assert contents(region) == contents(streamed(X, y, Ridge(), m=8).region())
+
+
+@pytest.mark.parametrize("first", ["copy", "original"])
+@pytest.mark.parametrize("make", [copy, deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copy_goes_its_own_way(make, first):
+    X, y = table("normal", 600, np.random.default_rng(11))
+    one = ua.StreamingRegion(Ridge()).partial_fit(X[:300], y[:300])
+    two = make(one)
+    for stream in (two, one) if first == "copy" else (one, two):
+        stream.partial_fit(X[300:] * (1 if stream is one else 5), y[300:])
+    assert contents(one.region()) == contents(streamed(X, y, Ridge()).region())
+    assert contents(two.region()) != contents(one.region())
+
+
+def test_more_rows_than_labels_are_refused():
+    X, y = table("normal", 30, np.random.default_rng(12))
+    stream = ua.StreamingRegion(Ridge(), noise=ua.noise.BlockSymmetric(np.arange(20) // 2))
+    with pytest.raises(ValueError, match="a label for every row"):
+        stream.partial_fit(X, y)
+
+
+class Otherwise(Symmetric):
+    """Draws its own signs."""
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"m": 100}, "a power of two from 4 to 2048, given 100"),
+        ({"m": "all"}, "a power of two from 4 to 2048"),
+        ({"noise": "exchangeable"}, "noise does not fit a stream"),
+        ({"noise": Otherwise()}, "noise does not fit a stream"),
+    ],
+)
+def test_what_a_group_of_signs_does_not_serve_is_refused(options, match):
+    with pytest.raises(ValueError, match=match):
+        ua.StreamingRegion(Ridge(), **options)
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        (ua.StreamingRegion(Ridge(2.0)), "model"),
+        (ua.StreamingRegion(Ridge(), m=64), "m"),
+        (ua.StreamingRegion(Ridge(), random_state=1), "seed"),
+        (ua.StreamingRegion(Ridge(), noise=ua.noise.BlockSymmetric([0, 1])), "noise"),
+    ],
+)
+def test_other_streams_are_not_merged(other, what):
+    with pytest.raises(ValueError, match=f"a stream of another {what}:"):
+        ua.StreamingRegion(Ridge()).merge(other)
+
+
+@pytest.mark.parametrize("weight", [np.zeros(9), np.ones(3), np.full(9, -1.0)])
+def test_weights_have_to_be_positive(weight):
+    with pytest.raises(ValueError, match="sample_weight"):
+        ua.StreamingRegion(Ridge()).partial_fit(np.ones((9, 1)), np.ones(9), sample_weight=weight)

@@ -8,18 +8,17 @@ import sys
 import pytest
 
 WORK = """
-import json, sys, numpy as np
+import json, sys, numpy as np, unassuming as ua
 from peak_memory import peak_memory
 from sklearn.linear_model import LinearRegression
-from unassuming.streaming import StreamingRegion
 rng, peaks = np.random.default_rng(0), []
-stream = StreamingRegion(LinearRegression(), m=32)
+stream = ua.StreamingRegion(LinearRegression(), m=32)
 for n in map(int, sys.argv[1:]):
     while stream.n < n:
         X = rng.normal(size=(5_000, 10))
         stream.partial_fit(X, X[:, 0] + rng.laplace(size=5_000))
-    engine = stream.region().engine
-    assert engine.rank(engine.objective.estimate()[None]).tolist() == [1]
+    region = stream.region()
+    assert region.rank(region.estimate) == 1
     peaks.append(peak_memory())
 print(json.dumps(peaks))
 """

@@ -2,8 +2,11 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
+import cloudpickle
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -12,25 +15,21 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 
-from second.streaming.memory import contents
-from unassuming.noise import BlockSymmetric
-from unassuming.streaming import StreamingRegion, build_from_dask
+import unassuming as ua
+from in_memory import contents
 
 N = 40_000
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, 2))
 Y = X @ [1.0, -1.0] + RNG.standard_t(2, size=N)
 FRAME = pd.DataFrame({"size": X[:, 0], "age": X[:, 1], "y": Y})
-STREAMED = contents(StreamingRegion(Ridge(2.0), m=8, random_state=5).partial_fit(X, Y).region())
+STREAMED = contents(ua.StreamingRegion(Ridge(2.0), m=8, random_state=5).partial_fit(X, Y).region())
 
 
-def build(X, y, model=None, sample_weight=None, **options):
-    defaults = {"noise": None, "m": 8, "weighting": None, "ties": "random", "classes": None}
-    model = model or Ridge(2.0)
-    options = {**defaults, "seed": 5, **options}
-    return build_from_dask(model, X, y, sample_weight=sample_weight, **options)
+def build(X, y, model=None, **options):
+    return ua.confidence_region(model or Ridge(2.0), X, y, **{"m": 8, "random_state": 5, **options})
 
 
 def frames(npartitions=4):
@@ -70,18 +69,18 @@ def test_collections_have_the_region_of_the_data(kind):
     region = build(*ARRAYS[kind]())
     assert contents(region) == STREAMED
     names = ["size", "age"] if kind.startswith("frame") else ["x0", "x1"]
-    assert region.engine.objective.names[1:] == names
+    assert region.objective.names[1:] == names
 
 
 def test_weights_blocks_and_ties_go_along():
-    w, noise = RNG.uniform(0.5, 2, size=N), BlockSymmetric(np.arange(N) // 9)
-    expected = StreamingRegion(Ridge(2.0), noise=noise, m=8)
+    w, noise = RNG.uniform(0.5, 2, size=N), ua.noise.BlockSymmetric(np.arange(N) // 9)
+    expected = ua.StreamingRegion(Ridge(2.0), noise=noise, m=8)
     expected = contents(expected.partial_fit(X, Y, sample_weight=w).region())
     for weight in (w, da.from_array(w, chunks=8000)):
         options = {"noise": noise, "ties": "conservative"}
         region = build(*chunks(), sample_weight=weight, **options)
         assert contents(region) == expected
-        assert region.engine.order.pi.tolist() == list(range(8))
+        assert region.tie_order.tolist() == list(range(8))
 
 
 REFUSED = {
@@ -103,7 +102,7 @@ def test_what_needs_all_rows_is_refused(name):
 
 def test_a_pipeline_of_fixed_transformers():
     model = make_pipeline(PolynomialFeatures(2, include_bias=False), LinearRegression())
-    expected = StreamingRegion(model, m=8, random_state=5).partial_fit(X, Y).region()
+    expected = ua.StreamingRegion(model, m=8, random_state=5).partial_fit(X, Y).region()
     assert contents(build(*chunks(), model=model)) == contents(expected)
 
 
@@ -124,6 +123,93 @@ def test_lengths_that_differ_are_refused(y):
 def test_x_in_memory_with_a_lazy_y_is_refused():
     with pytest.raises(TypeError, match="X is in memory while y or sample_weight is not"):
         build(X, da.from_array(Y))
+
+
+@pytest.mark.parametrize("order", [np.arange(N)[::-1], np.arange(N) / 2], ids=["order", "names"])
+def test_a_series_in_memory_with_another_index_is_refused(order):
+    with pytest.raises(ValueError, match="y has another index than X"):
+        build(frames()[0], FRAME["y"].set_axis(order))
+
+
+FRESH = """
+import sys
+import dask.array as da, numpy as np, unassuming as ua
+from sklearn.linear_model import LinearRegression
+x = np.random.default_rng(0).normal(size=(300, 2))
+assert "unassuming.streaming" not in sys.modules
+region = ua.confidence_region(LinearRegression(), da.from_array(x, chunks=(90, 2)), x[:, 0], m=16)
+try:
+    region.perturbations
+except ua.NotAvailable as refusal:
+    print(refusal)
+"""
+
+
+def test_a_process_that_has_not_streamed_before_streams_collections():
+    command = [sys.executable, "-c", FRESH]
+    found = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "built from sums" in found.stdout
+
+
+def test_answers_do_not_depend_on_partitions():
+    found = []
+    for rows in (7000, 32_768, N):
+        arrays = da.from_array(X, chunks=(rows, 2)), da.from_array(Y, chunks=rows)
+        region = build(*arrays, model=LinearRegression(), m=128)
+        summary, band = region.summary(), region.band(X[:5])
+        test = region.hypothesis(["x0", "x1"], [1.0, -1.0])
+        ends = summary.lower, summary.upper, summary.pvalue, band.lower, band.upper
+        found.append([*(part.tobytes() for part in ends), test.pvalue])
+    assert found[0] == found[1] == found[2]
+    memory = ua.confidence_region(LinearRegression(), X, Y).summary()
+    width = memory.upper - memory.lower  # other cells: about as wide, not the same
+    assert summary.upper - summary.lower == pytest.approx(width, rel=0.3)
+
+
+def test_arrays_stay_as_they_were():
+    lazy = da.from_array(X, chunks=(900, 2))
+    lazy = lazy[lazy[:, 0] > -100]
+    build(lazy, da.from_array(Y, chunks=900))
+    assert np.isnan(lazy.shape[0])
+
+
+def test_empty_partitions_do_no_harm():
+    whole = dd.from_pandas(FRAME, npartitions=6)
+    table = dd.concat([whole[whole["size"] > 100], whole])
+    region = build(table[["size", "age"]], table["y"])
+    assert region.n == N
+    assert contents(region) == STREAMED
+
+
+def test_one_weight_goes_for_all_rows():
+    region = build(*frames(), model=Ridge(4.0), sample_weight=2.0)
+    plain, near = build(*frames()), region.estimate + RNG.normal(size=(9, 3)) * 0.03
+    doubled = 2 * plain.statistics(near)  # twice the weight, twice the penalty
+    assert region.statistics(near) == pytest.approx(doubled, rel=1e-9)
+
+
+def test_functions_that_have_travelled_are_the_same_model():
+    model = make_pipeline(FunctionTransformer(lambda x: x**2), Ridge())
+    one, two = (cloudpickle.loads(cloudpickle.dumps(model)) for _ in range(2))
+    assert repr(one) != repr(two)  # addresses of functions
+    first, rest = (ua.StreamingRegion(model, m=8, random_state=5) for model in (one, two))
+    first.partial_fit(X[:9], Y[:9]).merge(rest.partial_fit(X[9:], Y[9:], first_row=9))
+    assert first.region().n == N
+
+
+def shuffled(number, folder):
+    """A source whose order of rows changes with every reading."""
+    (folder / f"{number}-{time.monotonic_ns()}").touch()
+    rows = FRAME.iloc[number * 8000 : (number + 1) * 8000]
+    return rows.sample(frac=1.0, random_state=np.random.default_rng())
+
+
+def test_x_and_y_of_one_table_are_read_together(tmp_path):
+    table = dd.from_map(shuffled, range(5), folder=tmp_path, meta=FRAME.iloc[:0])
+    region = build(table[["size", "age"]], table["y"], model=LinearRegression())
+    fitted = LinearRegression().fit(X, Y)
+    assert region.estimate == pytest.approx([fitted.intercept_, *fitted.coef_], rel=1e-9)
+    assert len(list(tmp_path.iterdir())) <= 15  # the lengths of both, and the rows
 
 
 # --- a cluster -----------------------------------------------------------------------------------

@@ -1,7 +1,10 @@
-"""The same region in memory: all rows, with the characters that a stream gives them."""
+"""Tables in chunks, and the same region in memory with the characters that a stream gives."""
+
+from itertools import pairwise
 
 import numpy as np
 
+import unassuming as ua
 from unassuming.geometry.quadratic import QuadraticSets
 from unassuming.membership import Engine
 from unassuming.noise import Symmetric
@@ -9,13 +12,34 @@ from unassuming.noise.signs import characters, signs_of
 from unassuming.objectives import factory_for
 
 
+def table(kind, n, rng):
+    X = rng.normal(size=(n, 3))
+    if kind == "years":
+        X[:, 0] = 1990 + 20 * np.arange(n) // n
+    elif kind == "dummies":
+        X = (rng.integers(0, 3, n)[:, None] == np.arange(3)) * 1.0
+    elif kind == "celsius and fahrenheit":
+        X[:, 1] = 1.8 * X[:, 0] + 32
+    elif kind == "grid":
+        X = rng.integers(0, 3, (n, 3)) * 1.0
+    y = X @ [1.0, -1.0, 0.5] + rng.standard_t(3, size=n)
+    return X, np.round(y) if kind == "grid" else y
+
+
+def streamed(X, y, model, cuts=(), w=None, **options):
+    stream = ua.StreamingRegion(model, **options)
+    for a, b in pairwise([0, *cuts, len(y)]):
+        stream.partial_fit(X[a:b], y[a:b], sample_weight=None if w is None else w[a:b])
+    return stream
+
+
 def in_memory(region, model, X, y, w=None, units=None):
     """The engine of all rows; units are the numbers of rows or of their blocks."""
     numbers = np.arange(len(y)) if units is None else units
-    m = region.engine.m
+    m = region._engine.m
     signs = signs_of(characters(numbers, m), m)[1:]
     objective = factory_for(model)(model, X, y, w)
-    return Engine(objective, Symmetric(), signs, region.engine.order)
+    return Engine(objective, Symmetric(), signs, region._engine.order)
 
 
 def intervals(engine, q=6):
@@ -36,6 +60,6 @@ def near(engine, count, rng):
 
 def contents(region):
     """Everything that answers are computed from, as bytes."""
-    o, sums = region.engine.objective, region.cells.sums
-    parts = o.design.matrix, o.y, o.w, region.engine.drawn, sums.G, sums.h, sums.squares, sums.rows
+    o, sums = region._engine.objective, region.problem.cells.sums
+    parts = o.design.matrix, o.y, o.w, region._engine.drawn, sums.G, sums.h, sums.squares, sums.rows
     return [np.asarray(part).tobytes() for part in parts]
