@@ -73,7 +73,7 @@ class Noise(ABC):
     def orthogonal(self) -> bool:
         """True if every transformation is a linear orthogonal map of the residuals."""
 
-    def check_length(self, n: int) -> None:
+    def check_length(self, n: int) -> None:  # noqa: B027
         """Raise if the assumption cannot be made on ``n`` rows."""
 
     def paired(self, drawn: Any, sets: IntArray, residuals: Array, fitted: Array) -> Array:
@@ -171,7 +171,7 @@ def keyed_signs(key: Key, count: int, size: int) -> NDArray[np.int8]:
     return np.ascontiguousarray(1 - 2 * bits.view(np.int8).T)
 
 
-def keyed_uniforms(key: Key, count: int, size: int) -> Array:
-    """Return uniform numbers in [0, 1) of rows, shape (size, count)."""
-    words = keyed_words(key, count, size)
+def keyed_uniforms(key: Key, count: int, size: int, first: int = 0) -> Array:
+    """Return uniform numbers in [0, 1) of rows first, ..., first + count - 1, (size, count)."""
+    words = keyed_words(key, count, size, first)
     return np.ascontiguousarray((words >> np.uint64(11)).T * 2.0**-53)

@@ -78,7 +78,7 @@ class FeatureDesign(Design):
     @property
     def spans_everything(self) -> bool:
         """Whether the rank is the number of rows."""
-        return self._least_squares.Q.shape[1] == len(self.matrix)
+        return bool(self._least_squares.Q.shape[1] == len(self.matrix))
 
     def in_basis(self, Q: Array) -> FeatureDesign:
         """Return QᵀΦ with the same coefficients; weights have to be equal."""

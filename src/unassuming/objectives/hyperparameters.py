@@ -35,6 +35,7 @@ def number(
 
 
 def out_of_range(estimator: Any, name: str, expected: str) -> ValueError:
+    """Return the refusal of a hyper-parameter."""
     return ValueError(
         f"{type(estimator).__name__}'s {name} is out of range: expected {expected}, given "
         f"{getattr(estimator, name)!r}. Set the hyper-parameter before building the region."
@@ -61,6 +62,7 @@ def common_weight(w: Weights, name: str) -> float:
 
 
 def refuse_class_weight(estimator: Any) -> None:
+    """Refuse weights that depend on the labels."""
     if estimator.class_weight is not None:
         raise ValueError(
             "class_weight depends on the labels, which voids the guarantee: expected "
@@ -81,6 +83,6 @@ def check_kernel_parameters(estimator: Any, kernel: str, *, default_gamma: bool)
     for name, least in limits.items():
         given = getattr(estimator, name)
         given = given.item() if isinstance(given, np.ndarray) and given.ndim == 0 else given
-        if not isinstance(given, Real) or not np.isfinite(given) or given < least:
+        if not isinstance(given, Real) or not np.isfinite(float(given)) or given < least:
             more = f" >= {least:g}" if np.isfinite(least) else ""
             raise out_of_range(estimator, name, f"one finite number{more}, or the default")

@@ -7,7 +7,6 @@ from typing import Self, final
 
 import numpy as np
 
-from unassuming._numerics import precedes
 from unassuming._typing import Array, BoolArray, IntArray
 
 
@@ -42,6 +41,16 @@ class Order:
     def first(self) -> BoolArray:
         """Which Z_i, i = 1..m - 1, precede Z_0 where they tie with it."""
         return np.asarray(self.pi[1:] < self.pi[0])
+
+
+def tied(gap: Array, tolerance: Array | float) -> BoolArray:
+    """Whether two numbers are equal up to rounding: every comparison comes here."""
+    return np.asarray(np.abs(gap) <= tolerance)
+
+
+def precedes(gap: Array, tolerance: Array | float, pi: IntArray) -> BoolArray:
+    """Whether Z_i ≺ Z_0, from Z_i - Z_0 on the last axis, i = 1..m - 1."""
+    return np.where(tied(gap, tolerance), pi[1:] < pi[0], gap < 0)
 
 
 def check_ties(ties: object) -> str:

@@ -369,7 +369,7 @@ cell_estimate
         """
         assumed = Assumption(norm_bound, model_error, noise_scale)
         options = cells, cell_weights, cell_estimate
-        how = {"simultaneous": simultaneous, "target": target, "inner": inner}
+        how: dict[str, Any] = {"simultaneous": simultaneous, "target": target, "inner": inner}
         return self._answers.band(X, level, assumed, method, options, **how)
 
     def summary(

@@ -120,10 +120,9 @@ class Relaxation:
         psi = self.model.weighting
         if psi is None:
             return float((self.spread**2).sum()) / eta
-        size = np.abs(psi) @ self.spread
         inner = float(self.spread @ np.abs(psi.T @ psi) @ self.spread)
         longest = float(np.linalg.norm(psi, 2) ** 2 * (self.spread @ self.spread))
-        return 4 * (1 + 1 / eta) * min(float(size @ size), inner, longest)
+        return 4 * (1 + 1 / eta) * min(inner, longest)
 
     def _set(self, A: Array, b: Array, c: float) -> BallSet | None:
         """Return a set in coordinates that make A and the norm diagonal; None if it is all."""

@@ -43,6 +43,9 @@ from unassuming.regions.shapes.shape import (
 _GAP, _BOXES = 5e-3, 2 * NODES
 """How close members come to a bound, relative to the width, before the search ends; its limit."""
 
+_INSIDE, _SHRUNK = 1 - 1e-6, np.array([1.0, 0.99, 0.95, 0.9, 0.8])
+"""Values beyond this are at the edge, from which a start is moved by these factors."""
+
 
 @final
 class LabelShape(LineShape):
@@ -75,12 +78,18 @@ class LabelShape(LineShape):
 
     @cached_property
     def start(self) -> Array:
-        """The estimate, or the admissible coefficients closest to it."""
+        """The estimate, or a member beside the admissible coefficients closest to it.
+
+        Where values are -1 or 1, few lines lead into the region.
+        """
         o, start = self.engine.objective, self.estimate
         f = o.fitted(start[None])
-        if self._model is None or self.engine.noise.admits(o.y - f, f)[0]:
+        if self._model is None or np.abs(f).max() < _INSIDE:
             return start
-        return self._admissible.nearest(start, self._model)
+        if not self.engine.noise.admits(o.y - f, f)[0]:
+            start = self._admissible.nearest(start, self._model)
+        some = _SHRUNK[:, None] * start
+        return np.asarray(some[np.argmin(self.engine.rank(some))])
 
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
         """Return bounds of the linear part."""
