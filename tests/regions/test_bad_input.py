@@ -409,7 +409,7 @@ KERNELS = [
     (
         "not symmetric",
         lambda: region_of(SVR(kernel=lopsided)),
-        "kernel matrix is not symmetric: expected equal kernel values.*given entries",
+        "callable kernel is not symmetric: expected equal kernel values.*given entries",
     ),
     (
         "gamma",
