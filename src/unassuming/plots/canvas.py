@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
 GREY, BLACK = "0.35", "0.1"
 
+# Metadata of a PNG that do not depend on the run.
 WITHOUT_DATE = {"Software": None}
-"""Metadata of a PNG that do not depend on the run."""
 
+# Characters of notes in an inch, and inches of a column of the legend.
 _LETTERS, _COLUMN = 14.5, 1.5
-"""Characters of notes in an inch, and inches of a column of the legend."""
 
+# Points that are lighter if there are more; inputs of a curve.
 _MANY, _GRID = 500, 200
-"""Points that are lighter if there are more; inputs of a curve."""
 
+# Answers that need no note.
 _FINITE = (Status.CERTIFIED, Status.ONE_BY_ONE, Status.ALL_AT_ONCE)
-"""Answers that need no note."""
 
 
 def require_matplotlib() -> None:
