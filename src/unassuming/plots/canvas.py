@@ -32,6 +32,7 @@ _MANY, _GRID = 500, 200
 
 # Answers that need no note.
 _FINITE = (Status.CERTIFIED, Status.ONE_BY_ONE, Status.ALL_AT_ONCE)
+_SHORT = {Status.SOME_EMPTY: "empty at some inputs", Status.TRIVIAL: "no outer bound"}
 
 
 def require_matplotlib() -> None:
@@ -199,7 +200,7 @@ def short(level: float, status: Status, regular: str = "") -> str:
     """Name a level in a legend: its status if bounds are not finite, else the regular words."""
     if status in _FINITE:
         return percent(level) + regular
-    return f"{percent(level)}: {status.name.lower().replace('_', ' ')}"
+    return f"{percent(level)}: {_SHORT.get(status, status.name.lower().replace('_', ' '))}"
 
 
 def sentences(answers: Mapping[float, Bounds]) -> list[str]:
