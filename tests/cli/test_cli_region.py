@@ -14,6 +14,9 @@ from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
 from speed import slow_but
+from unassuming.cli.build import Advice, build_in_memory
+from unassuming.cli.columns import find
+from unassuming.cli.options import Model, Problem
 
 MODELS = ("spline", "krr", "ridge", "ols", "svr", "klasso", "huber")
 OUT = Path("unassuming-region")
@@ -449,3 +452,68 @@ def test_the_hypothesis_about_a_column_names_the_quantile(run):
     assert result.exit_code == 0, result.stderr
     assert "the column truth is the 0.5-quantile of y given x at the 40 rows" in result.stdout
     assert "not examined" not in result.stdout
+
+
+# Advice
+
+
+@pytest.fixture
+def advice(write):
+    """What may be said about a table of numbers or labels and the options of a region."""
+
+    def of(rows, columns, *, labels=False, norm_bound=None, pointwise=False, **options):
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(rng.normal(size=(rows, columns))).rename(columns=lambda j: f"x{j}")
+        y = rng.integers(2, size=rows) if labels else rng.normal(size=rows)
+        path = write("advice.csv", X.assign(y=y).to_csv(index=False))
+        problem = Problem(path, "y", **({"model": Model.OLS} | options))
+        return Advice(build_in_memory(problem, *find(problem)), norm_bound, pointwise)
+
+    return of
+
+
+@pytest.mark.filterwarnings("ignore:y has only two values")
+def test_a_quantile_is_advised_only_where_it_has_bounds(advice):
+    text = "Use a regression quantile, unassuming region --model quantile."
+    assert advice(60, 3).holds(text)
+    assert not advice(60, 4).holds(text)
+    assert not advice(60, 3, labels=True).holds(text)
+    assert not advice(60, 3, weights="x0").holds(text)
+
+
+@pytest.mark.filterwarnings("ignore:y has only two values")
+@pytest.mark.parametrize("model", [Model.OLS, Model.LS_SVC, Model.LOGISTIC])
+@pytest.mark.parametrize("columns", [2, 5])
+def test_no_advice_leads_from_one_model_to_another_and_back(advice, model, columns):
+    about = advice(40, columns, labels=True, model=model)
+    led = [name for name in Model if about.holds(f"--model {name}")]
+    few = model is not Model.LS_SVC and columns <= 3
+    assert led == ([Model.LS_SVC] if few else [])
+    assert ("ls-svc" in about.built.two_values) == (model is Model.OLS)
+
+
+def test_a_norm_bound_is_advised_where_it_gives_bounds(run, advice):
+    text = "assume a norm bound, --norm-bound B"
+    assert advice(12, 6).holds(text)
+    assert not advice(12, 6, norm_bound=5.0).holds(text)
+    assert not advice(40, 2, model=Model.SVR).holds(text)
+    assert not advice(40, 2, model=Model.QUANTILE).holds(text)
+    words = ("--target", "y", "--model", "ols", "--norm-bound", 5)
+    path = advice(12, 6).built.problem.data
+    report(run, path, *words)
+    assert np.isfinite(pd.read_csv(OUT / "band.csv")["upper"]).all()
+
+
+def test_advice_about_levels_columns_and_noise_depends_on_the_table(advice):
+    about = advice(40, 3, levels=[0.9, 0.6])
+    assert about.holds("--level 0.5 or less")
+    assert not about.holds("--level 0.7 or less")
+    assert about.holds("use fewer features, or more rows")
+    assert not advice(40, 1).holds("use fewer features, or more rows")
+    assert not advice(40, 3, model=Model.KRR).holds("leave out columns that depend on others")
+    assert not advice(10, 6, noise="exchangeable").holds("--noise symmetric, if it is symmetric")
+    assert advice(40, 3, noise="exchangeable").holds("--noise symmetric, if it is symmetric")
+    assert not advice(40, 3, pointwise=True).holds("--pointwise")
+    assert advice(40, 3, pointwise=True).holds("unassuming region without --pointwise")
+    kept = advice(40, 9).sentences("A fact. Use --model quantile. Another one.")
+    assert kept == "A fact. Another one."

@@ -162,7 +162,12 @@ def region(
     values = pointwise and norm_bound is not None
     build = Streaming(stream, checkpoint, checkpoint_every, values)
     there = None if at is None else open_source(at, reading_of(problem))
-    how = {"pointwise": pointwise, "method": str(method), "check": check, "ordered": ordered}
+    how: dict[str, Any] = {
+        "pointwise": pointwise,
+        "method": str(method),
+        "check": check,
+        "ordered": ordered,
+    }
     run_region(problem, *table, Asked(build, out, norm_bound, there, **how))
 
 

@@ -68,8 +68,8 @@ class Columns:
                 f"given {', '.join(map(repr, self.features))}. Name the inputs with --features."
             )
         coded = [name for name in coded if name in kept]
-        found = {"features": kept, "categorical": tuple(coded), "remarks": tuple(remarks)}
-        return replace(self, **found, order=order)
+        settled = replace(self, features=kept, categorical=tuple(coded))
+        return replace(settled, remarks=tuple(remarks), order=order)
 
     def _uninformative(self, column: pd.Series, *, text: bool) -> str:
         """Return why a column is no feature by default; empty if it is one."""
@@ -251,6 +251,12 @@ def choose(
         free = [name for name in source.names if name not in special.values()]
         unnamed = [name for name in free if not name or _UNNAMED.fullmatch(name)]
         chosen = [name for name in free if name not in unnamed]
+        if not chosen:
+            raise ValueError(
+                f"{source.path.name} has no column for the inputs: expected at least one beside "
+                f"{joined(map(repr, special.values()))}, given none. Add one, or name it with "
+                "--features."
+            )
         _check_features(source, chosen, special, asked_by)
     coded = split_names(categorical or "", source.names)
     _require(source.names, coded, source.path)

@@ -378,7 +378,8 @@ def run_demo(picture: Path, seed: int) -> None:
     typer.echo(DATA.strip())
     for text, region, bound in ((SPLINE, spline, None), (KERNEL, kernel, NORM_BOUND)):
         typer.echo(f"{text}\n{region.text(Language.COMMAND_LINE)}\n")
-        _print_band(region, bound)
+        x = np.linspace(0, 10, 5)[:, None]
+        typer.echo(region.band(x, level=0.9, norm_bound=bound, method="joint"))
     typer.echo(VERDICTS)
     _print_verdicts(regions, candidates)
     typer.echo(COVERAGE)
@@ -390,15 +391,6 @@ def run_demo(picture: Path, seed: int) -> None:
         _draw_demo(spline, kernel, f, ranks[TRUE], picture)
     where = " in the current directory" if picture == Path(picture.name) else ""
     typer.echo(f"\nPicture saved as {picture}{where}.")
-
-
-def _print_band(region: ua.Region, norm_bound: float | None) -> None:
-    """Print the 90 % band at five inputs."""
-    x = np.linspace(0, 10, 5)
-    band = region.band(x[:, None], level=0.9, norm_bound=norm_bound, method="joint")
-    columns = (x, band.estimate, band.lower, band.upper)
-    rows = [[f"{value:.2f}" for value in row] for row in zip(*columns, strict=True)]
-    print_table(("x", "estimate", "90% lower", "90% upper"), rows, right=0)
 
 
 def _print_verdicts(regions: dict[str, ua.Region], candidates: Candidates) -> None:
