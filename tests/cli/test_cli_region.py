@@ -1,7 +1,6 @@
 """``unassuming region`` and ``test``: the library's own numbers, and what the screen says."""
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -58,14 +57,6 @@ def test_one_feature_gets_a_grid_for_every_level(run):
         [200, 0, 10],
     ]
     assert np.isfinite(found["upper"]).all()
-
-
-@pytest.mark.slow
-def test_at_asks_for_other_inputs_in_any_order_of_columns(run, write):
-    where = write("new.csv", "z,height,age,income\nq,1,2,3\nq,4,5,6\n")
-    report(run, "people.csv", "--target", "y", "--model", "ols", "--at", where, "--level", 0.9)
-    found = pd.read_csv(OUT / "band.csv")
-    assert found[["age", "income", "height"]].to_numpy().tolist() == [[2, 3, 1], [5, 6, 4]]
 
 
 @pytest.mark.slow
@@ -148,16 +139,6 @@ def test_infinite_coefficients_are_strings_that_float_reads(run, tables):
     assert interval["status"] != "CERTIFIED"
 
 
-@pytest.mark.slow
-def test_the_screen_shows_the_intervals_of_the_coefficients(run):
-    result = report(run, "people.csv", "--target", "y", "--model", "ols", "--level", 0.9)
-    interval = json.loads((OUT / "region.json").read_text())["intervals"][0]
-    row = next(line for line in result.stdout.splitlines() if line.startswith("age"))
-    low, high = map(float, re.search(r"\[(\S+), (\S+)\]", row).groups())
-    assert low == pytest.approx(interval["lower"]["age"], rel=1e-3)
-    assert high == pytest.approx(interval["upper"]["age"], rel=1e-3)
-
-
 @pytest.mark.parametrize("model", slow_but(MODELS, "spline", "krr"))
 def test_every_model_of_a_number_gives_files(run, model):
     result = report(run, "sine.csv", "--target", "y", "--model", model, "--m", 20)
@@ -178,16 +159,6 @@ def test_trivial_bounds_are_called_so_in_the_table(run):
     assert len(rows) == 2
     assert all("trivial" in row and "certified" not in row for row in rows)
     assert "logistic regression" in result.stdout
-
-
-def test_the_published_region_is_noted_on_stderr_and_drawn_for_two_features(run):
-    words = ("--features", "a,b", "--model", "ls-svc", "--noise", "symmetric", "--m", 20)
-    result = report(run, "labels.csv", "--target", "label", *words)
-    assert result.stderr.count("\n") == 1
-    assert result.stderr.startswith("note: ")
-    assert "no coverage guarantee" in result.stderr
-    assert (OUT / "classification.png").exists()
-    assert (OUT / "coefficients.png").exists()
 
 
 def test_the_published_region_claims_no_coverage(run):
@@ -219,13 +190,6 @@ def test_the_same_command_twice_gives_the_same_bytes(run, real_pictures):
 
 
 @pytest.mark.slow
-def test_parquet_and_csv_are_the_same_table(run):
-    report(run, "sine.csv", "--target", "y", "--out", "csv", "--m", 20)
-    report(run, "sine.parquet", "--target", "y", "--out", "parquet", "--m", 20)
-    assert Path("csv/band.csv").read_bytes() == Path("parquet/band.csv").read_bytes()
-
-
-@pytest.mark.slow
 def test_rows_with_missing_values_are_dropped_on_request(run, tables, write):
     text = (tables / "sine.csv").read_text()
     where = write("gaps.csv", text + "3.5,\n,1\n")
@@ -233,14 +197,6 @@ def test_rows_with_missing_values_are_dropped_on_request(run, tables, write):
     assert "2 rows with missing values dropped" in result.stdout
     report(run, "sine.csv", "--target", "y", "--out", "full", "--m", 20)
     assert Path("gaps/band.csv").read_bytes() == Path("full/band.csv").read_bytes()
-
-
-@pytest.mark.slow
-def test_splines_have_fewer_knots_for_few_rows_and_many_features(run):
-    few = report(run, "people.csv", "--target", "y", "--m", 20).stdout
-    many = report(run, "sine.csv", "--target", "y", "--m", 20).stdout
-    assert "straight lines in age, income and height" in few
-    assert "a cubic spline of x with 6 knots from 0.5 to 9.5, straight beyond" in many
 
 
 # One number at a time, and the method of simultaneous bounds
@@ -478,7 +434,6 @@ def test_a_quantile_is_advised_only_where_it_has_bounds(advice):
     assert advice(60, 3).holds(text)
     assert not advice(60, 4).holds(text)
     assert not advice(60, 3, labels=True).holds(text)
-    assert not advice(60, 3, weights="x0").holds(text)
 
 
 @pytest.mark.filterwarnings("ignore:y has only two values")

@@ -101,10 +101,7 @@ class Columns:
         return [f"Read as numbers: {', '.join(said)}."] if said else []
 
     def clean(self, frame: pd.DataFrame, first: int = 0) -> pd.DataFrame:
-        """Return finite numbers (and labels) without missing values.
-
-        ``first`` is the number of rows of the file before these; errors count from there.
-        """
+        """Return finite numbers and labels, none missing; errors count from row ``first``."""
         return self._cleaned(frame, self.names, first, drop=self.drop_missing)
 
     def inputs(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -123,10 +120,7 @@ class Columns:
         return _without_missing(frame, first, self.about_missing, drop=drop)
 
     def read(self, column: pd.Series) -> pd.Series:
-        """Return a column as numbers, without currencies, percent signs and thousands separators.
-
-        What is no number is missing in the result.
-        """
+        """Return a column as numbers; currencies, %, and thousands separators are left out."""
         if _is_numeric(column):
             return pd.to_numeric(column)
         text = column.astype("string").str.strip()
@@ -229,10 +223,7 @@ def choose(
     inputs: bool = True,
     asked_by: str = "features",
 ) -> Columns:
-    """Find the columns; those that other options name are never features.
-
-    Without ``inputs`` there are no features unless they are named, by the option ``asked_by``.
-    """
+    """Find the columns; without ``inputs``, only named ones (by ``asked_by``) are features."""
     special = {"target": target, **others}
     _require(source.names, list(special.values()), source.path)
     for option, name in others.items():
@@ -295,13 +286,7 @@ def _check_features(
 
 
 def split_names(text: str, known: Sequence[str]) -> list[str]:
-    """Return the columns in a list with commas; names may have commas of their own, or quotes.
-
-    Examples
-    --------
-    >>> split_names("age, size, in cm", ["age", "size, in cm"])
-    ['age', 'size, in cm']
-    """
+    """Return the columns in a list with commas; names may have commas of their own, or quotes."""
     parts = next(csv.reader([text], skipinitialspace=True), [])
     pieces = [part.strip() for part in parts if part.strip()]
     found = []
