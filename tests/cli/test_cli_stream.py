@@ -133,17 +133,6 @@ def test_the_grid_of_one_feature_spans_all_rows(run, chunks, real_pictures):
 
 
 @pytest.mark.slow
-def test_several_features_get_the_band_at_a_sample_of_the_rows(run, chunks):
-    table = made(4_000)
-    table.to_csv("table.csv", index=False)
-    reported(run, "table.csv", "--stream", "--level", 0.9, "--m", 32)
-    found = tables.open_source(OUT / "band.csv").whole()
-    assert len(found) == 2000
-    assert found["a"].isin(table["a"]).all()
-    assert found["a"].nunique() == 2000
-
-
-@pytest.mark.slow
 def test_an_index_of_pandas_is_not_a_feature(run, chunks):
     made(500).set_index(pd.Index(range(500, 1000), name="id")).to_parquet("indexed.parquet")
     reported(run, "indexed.parquet", "--stream")

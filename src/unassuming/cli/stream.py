@@ -228,8 +228,8 @@ def _run(
             terms = lines
             if problem.model is Model.SPLINE:
                 terms = _scanned(problem, source, columns, request)
-            stream, ends = StreamingRegion(fitted(terms), **settings), np.full(len(terms), np.inf)
-            state = Pass(stream, RowSample(problem.seed), ends, -ends, terms)
+            stream, far = StreamingRegion(fitted(terms), **settings), np.full(len(terms), np.inf)
+            state = Pass(stream, RowSample(problem.seed), far, -far, terms)
         if not state.finished:
             _read(source, columns, state, checkpoint, request)
     return state
