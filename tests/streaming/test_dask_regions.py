@@ -53,7 +53,6 @@ except ua.NotAvailable as refusal:
 """
 
 
-@pytest.mark.slow
 def test_a_process_that_has_not_streamed_before_streams_collections():
     command = [sys.executable, "-c", FRESH]
     found = subprocess.run(command, check=True, capture_output=True, text=True)
