@@ -51,10 +51,9 @@ class Summaries(Functionals):
 
         Least squares in groups of rows (cells) estimates a number several times. The groups are a
         function of the inputs, the weights, the noise class and the level, never of y, and nothing
-        is drawn. Among rows of equal leverage, such as those of one level of a factor or the mirror
-        images of a regular grid, they also depend on the order of the rows: fix it before looking
-        at y. With few rows the estimate of each half of the rows, for many halves, gives an
-        interval with at least its level.
+        is drawn. Among rows with equal inputs, such as those of one level of a factor, they also
+        depend on the order of the rows: fix it before looking at y. With few rows the estimate of
+        each half of the rows, for many halves, gives an interval with at least its level.
 
         Parameters
         ----------
