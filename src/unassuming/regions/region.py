@@ -392,7 +392,7 @@ cell_estimate
 
         Least squares in groups of rows (cells) estimates a number several times. The groups are a
         function of the inputs, the weights, the noise class and the level, never of y, and nothing
-        is drawn. Among rows of equal leverage they also depend on the order of the rows: fix it
+        is drawn. Among rows with equal inputs they also depend on the order of the rows: fix it
         before looking at y. With few rows the estimates of many halves of the rows give an interval
         with at least its level.
 
