@@ -15,13 +15,11 @@ from _pytest.runner import runtestprotocol
 LONG_FILES = {
     "test_checkpoint.py",
     "test_cli_stream.py",
-    "test_compressed.py",
     "test_dask.py",
     "test_demo.py",
     "test_io.py",
     "test_paper_command.py",
     "test_readme.py",
-    "test_stream_memory.py",
     "test_testing_coverage.py",
 }
 """Files with tests of several seconds. They come first: one of them at the end would run while the

@@ -142,8 +142,7 @@ def test_the_code_answers_as_the_table_says(name):
     assert one_at_a_time(name) == single
 
 
-def test_a_dynamical_system_has_no_simultaneous_bounds(monkeypatch):
-    monkeypatch.setattr("unassuming.regions.search._line_search._GRID_SEARCH", (4, 2, 2))
+def test_a_dynamical_system_has_no_simultaneous_bounds():
     bounds, single = TABLE["ua.ARX"]
     assert bounds == "none; crossings on a grid and `inner=True`"
     assert single == "no"

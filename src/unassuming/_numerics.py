@@ -118,6 +118,16 @@ def kernel_factor(K: Array, w: Array, alpha: float) -> Factor:
     return Factor(U * share, back, push, np.zeros((n, 0)), np.eye(n), np.ones(1), np.zeros(n))
 
 
+def rank_cut(shape: tuple[int, ...]) -> float:
+    """Return the relative size below which a singular value is nothing but rounding."""
+    return max(shape) * EPS
+
+
+def powers_of_two(lengths: Array) -> Array:
+    """Return powers of two near some lengths, one for zero: dividing by them rounds nothing."""
+    return np.asarray(np.ldexp(1.0, np.frexp(lengths)[1]))
+
+
 def blur(y: Array, terms: Array) -> Array:
     """Return e (N,), the rounding of residuals y - Φa; ``terms`` (N, n) are |Φ||a|."""
     return np.asarray(4 * EPS * (np.abs(y) + terms).max(axis=-1))
@@ -150,13 +160,3 @@ def gaps(r: Array, d: Array, p: Array, s: Array, P: Array, e: Array, norm: float
 def _dots(x: Array, y: Array) -> Array:
     """Return the inner products of the last axes."""
     return np.asarray(np.einsum("...k,...k->...", x, y))
-
-
-def tied(gap: Array, tolerance: Array | float) -> BoolArray:
-    """Whether two numbers are equal: every comparison comes here."""
-    return np.asarray(np.abs(gap) <= tolerance)
-
-
-def precedes(gap: Array, tolerance: Array, tie_order: IntArray) -> BoolArray:
-    """Whether Z_i ≺ Z_0, from Z_i - Z_0 on the last axis, i = 1..m - 1 (docs/theory.md 2)."""
-    return np.where(tied(gap, tolerance), tie_order[1:] < tie_order[0], gap < 0)

@@ -1,198 +1,174 @@
-"""The sets on lines: quadratics in t, their ends, and how many intervals cover a point."""
+"""Lines of every model: the recorded crossings, and membership flips at every end."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from sklearn.linear_model import ElasticNet, Lasso, Ridge
+from sklearn.svm import SVR, LinearSVR
 
-from unassuming.geometry import order_statistic
-from unassuming.geometry.quadratic import (
-    FormMaker,
-    LineQuadratics,
-    along_lines,
-    covered,
-    exits,
-    intervals,
-)
-from unassuming.noise import (
-    Exchangeable,
-    Perturbations,
-    Spherical,
-    Symmetric,
-    SymmetricExchangeable,
-)
+import unassuming as ua
+from engines import asked, count, engine_of
+from recorded import problems
+from scans import assert_flips
+from unassuming import noise as noises
+from unassuming.geometry.choose import lines_of
+from unassuming.geometry.grid_lines import GridLines
+from unassuming.membership import Engine
+from unassuming.objectives import factory_for
+from unassuming.ranking import Order
+
+EXACT = [name for name in problems() if lines_of(engine_of(name)).exact]
+SAMPLED = ("labels, logistic", "labels, logistic, plain")
+"""The recorded crossings of these are those of a grid."""
 
 
-def lines(A, b, c, noise=0.0, empty=False):
-    """Quadratics c - 2bt - At² of one line."""
-    A, b, c, noise, empty = np.broadcast_arrays(
-        *(np.atleast_2d(v) for v in (A, b, c, noise, empty))
-    )
-    return LineQuadratics(A.astype(float), b.astype(float), c.astype(float), noise, empty)
+def start_of(engine, question):
+    origin = question.get("origin")
+    return engine.objective.estimate() if origin is None else np.array(origin)
 
 
-# --- the ends of one set --------------------------------------------------------------------------
-
-
-def test_free_lines_never_end():
-    free = lines(A=1e-17, b=0.0, c=[[1.0, 0.0, -1.0]], noise=1e-16)
-    low, high = intervals(free)
-    np.testing.assert_array_equal(low, [[-np.inf, -np.inf, np.inf]])
-    np.testing.assert_array_equal(high, [[np.inf, np.inf, -np.inf]])
-    np.testing.assert_array_equal(
-        exits(lines(1e-17, 0.0, [[1.0, 0.0]], noise=1e-16)), [[np.inf] * 2]
-    )
-
-
-def test_empty_sets_have_no_exit_and_no_interval_even_on_free_lines():
-    for A in (1.0, 0.0):
-        empty = lines(A, 0.0, 1.0, empty=True)
-        low, high = intervals(empty)
-        assert exits(empty)[0, 0] == -np.inf
-        assert low[0, 0] > high[0, 0]
-
-
-def test_a_set_of_one_point_ends_where_it_begins():
-    point = lines(A=0.5, b=0.0, c=0.0)
-    assert exits(point)[0, 0] == 0.0
-    np.testing.assert_array_equal(np.concatenate(intervals(point)), [[0.0], [0.0]])
-
-
-# --- how many cover -------------------------------------------------------------------------------
-
-
-@st.composite
-def closed_intervals(draw):
-    ends = st.one_of(st.integers(-4, 4).map(float), st.sampled_from([-np.inf, np.inf]))
-    pairs = draw(st.lists(st.tuples(ends, ends), min_size=1, max_size=7))
-    low, high = np.array(pairs).T
-    backwards = (low == high) & np.isinf(low)  # not the interval of any set
-    return np.where(backwards, np.inf, low), np.where(backwards, -np.inf, high)
-
-
-@pytest.mark.slow
-@given(closed_intervals(), st.integers(1, 7))
-@settings(max_examples=200, deadline=None)
-def test_covered_points_lie_in_at_least_q_intervals(pairs, q):
-    low, high = pairs
-    q = min(q, len(low))
-    found = covered(low, high, q)
-    t = np.arange(-20, 21) / 4  # all ends that can occur, and points between them
-    enough = ((low <= t[:, None]) & (t[:, None] <= high)).sum(axis=1) >= q
-    inside = ((found[:, 0] <= t[:, None]) & (t[:, None] <= found[:, 1])).any(axis=1)
-    np.testing.assert_array_equal(inside, enough)
-    assert found.shape == (len(found), 2)
-    assert (found[:, 0] <= found[:, 1]).all()
-    assert (found[1:, 0] > found[:-1, 1]).all()
-
-
-def test_single_points_are_kept():
-    low, high = np.array([0.0, 1.0]), np.array([1.0, 2.0])
-    np.testing.assert_array_equal(covered(low, high, 2), [[1.0, 1.0]])
-    np.testing.assert_array_equal(covered(low, high, 1), [[0.0, 2.0]])
-
-
-@given(
-    st.lists(
-        st.one_of(st.integers(-3, 3).map(float), st.just(np.inf), st.just(-np.inf)), min_size=1
-    )
-)
-def test_order_statistic_is_the_qth_largest(values):
-    ordered = sorted(values, reverse=True)
-    array = np.array([values, values])
-    np.testing.assert_array_equal(order_statistic(array), [ordered, ordered])
-    for q, expected in enumerate(ordered, start=1):
-        np.testing.assert_array_equal(order_statistic(array, q), [expected, expected])
-
-
-# --- quadratics of a problem ----------------------------------------------------------------------
-
-
-class Problem:
-    """Ridge on weighted rows, by plain linear algebra."""
-
-    def __init__(self, noise, *, alpha, n=8, d=3, m=10, weights=None, seed=0):
-        rng = np.random.default_rng(seed)
-        self.n, self.alpha = n, alpha
-        self.w = np.ones(n) if weights is None else weights
-        self.Phi, self.y = rng.normal(size=(n, d)), rng.standard_cauchy(n)
-        self.H = self.Phi.T @ (self.w[:, None] * self.Phi) / n + alpha / n * np.eye(d)
-        self.a = np.linalg.solve(self.H, self.Phi.T @ (self.w * self.y) / n)
-        self.perturbations = Perturbations.sample(noise, n, m, rng)
-        F = np.sqrt(self.w)[:, None] * self.Phi
-        q = np.linalg.qr(np.vstack([F, np.sqrt(alpha) * np.eye(d)]))[0][:n]
-        residual = np.sqrt(self.w) * (self.y - self.Phi @ self.a)
-        wins = np.ones(m - 1, dtype=bool)
-        self.maker = FormMaker(q, residual, np.full(len(residual), 1e-15), self.perturbations, wins)
-
-    def gaps(self, a):
-        """n (Z_i - Z_0) from the definition."""
-        r = self.y - self.Phi @ a
-        Z = []
-        for transformed in [r, *self.perturbations.apply(r)]:
-            s = self.Phi.T @ (self.w * transformed) / self.n - self.alpha / self.n * a
-            Z.append(s @ np.linalg.solve(self.H, s))
-        return self.n * (np.array(Z[1:]) - Z[0])
-
-    def lines(self, start, step):
-        root = np.sqrt(self.w)
-        start, step = root * (start @ self.Phi.T), root * (step @ self.Phi.T)
-        return along_lines(self.maker, start, step, np.full(len(step), 1e-15))
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.7])
-@pytest.mark.parametrize("moved", [0.0, 1.5])
 @pytest.mark.parametrize(
-    ("noise", "weights"),
-    [
-        (Symmetric(), None),
-        (Symmetric(), np.linspace(0.3, 2, 8)),
-        (Exchangeable(), None),
-        (SymmetricExchangeable(), None),
-        (Spherical(), None),
-    ],
-    ids=["signs", "weighted", "permutations", "both", "rotations"],
+    ("name", "question"), [pair for pair in asked("crossings") if pair[0] not in SAMPLED]
 )
-def test_quadratics_are_the_differences_of_the_statistics(noise, weights, moved, alpha):
-    problem = Problem(noise, alpha=alpha, weights=weights)
-    rng = np.random.default_rng(1)
-    start, step = moved * rng.normal(size=(2, 3)), rng.normal(size=(2, 3))
-    found = problem.lines(start, step)
-    for t in (-2.0, 0.0, 0.3, 7.0):
-        value = found.c - 2 * t * found.b - t**2 * found.A
-        gaps = np.stack([problem.gaps(problem.a + start[j] + t * step[j]) for j in range(2)])
-        np.testing.assert_allclose(value, gaps, rtol=1e-9, atol=1e-10 * np.abs(gaps).max())
+def test_crossings_are_the_recorded_ones(name, question):
+    engine, direction = engine_of(name), np.array(question["direction"])
+    lines = lines_of(engine)
+    origin = start_of(engine, question)
+    (found,), expected = (
+        lines.intervals(origin[None], direction[None], [count(question["level"])])[0],
+        question["answer"]["sets"],
+    )
+    np.testing.assert_allclose(found, np.reshape(expected, (-1, 2)), rtol=1e-8, atol=1e-8)
 
 
-def test_lines_of_a_batch_do_not_see_each_other():
-    problem = Problem(Symmetric(), alpha=0.0)
-    rng = np.random.default_rng(2)
-    start = rng.normal(size=(3, 3)) * np.array([[0.0], [1.0], [5.0]])  # the first at the estimate
-    step = rng.normal(size=(3, 3))
-    together = problem.lines(start, step)
-    for j in range(3):
-        alone = problem.lines(start[j : j + 1], step[j : j + 1])
-        for name in ("A", "b", "c", "free", "empty"):
-            one, two = getattr(alone, name), getattr(together, name)
-            two = two[j : j + 1] if len(two) == 3 else two
-            np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12, err_msg=name)
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [pair for pair in asked("reach") if pair[0] in EXACT and pair[0] not in SAMPLED],
+)
+def test_rays_are_the_recorded_ones(name, question):
+    engine = engine_of(name)
+    directions = np.array(question["directions"])
+    origins = np.broadcast_to(engine.objective.estimate(), directions.shape)
+    found = lines_of(engine).first_exits(origins, directions, range(1, engine.m))
+    expected = np.array(question["answer"]["reach"]).T
+    rank = engine.rank(origins[:1])[0]
+    known = rank <= engine.m - np.arange(1, engine.m)
+    np.testing.assert_allclose(np.array(found)[known], expected[known], rtol=1e-8)
 
 
-def minus_identity(wins):
-    """Least squares on four rows, the only transformation being -I: an identical tie."""
-    noise = Symmetric()
-    rng = np.random.default_rng(4)
-    q = np.linalg.qr(rng.normal(size=(4, 2)))[0]
-    y = rng.normal(size=4)
-    residual = y - q @ (q.T @ y)
-    perturbations = Perturbations(noise, -np.ones((1, 4), dtype=np.int8), 4, 2)
-    return FormMaker(q, residual, np.full(len(residual), 1e-15), perturbations, np.array([wins])), q
+def some_lines(name):
+    """Through the estimate, other candidates, sparse points; some hold coefficients at zero."""
+    engine, candidates = engine_of(name), problems()[name].arrays["candidates"]
+    estimate, rng = candidates[0], np.random.default_rng(0)
+    for question in problems()[name].questions:
+        if question["ask"] == "crossings":
+            yield start_of(engine, question), np.array(question["direction"])
+    yield estimate, candidates[3] - estimate
+    yield candidates[7], candidates[8] - candidates[7]
+    keep = rng.random(len(estimate)) < 0.5
+    keep[0] = True
+    size = np.abs(estimate) + 0.1 * np.abs(estimate).max()
+    yield estimate * keep, size * rng.normal(size=len(estimate)) * keep
+    yield estimate * keep, size * rng.normal(size=len(estimate))
 
 
-@pytest.mark.parametrize("wins", [True, False])
-def test_an_identical_tie_is_decided_by_its_order_on_every_line(wins):
-    maker, q = minus_identity(wins)
-    start, step = np.random.default_rng(0).normal(size=(2, 100, 2)) @ q.T
-    low, high = intervals(along_lines(maker, start, step, np.full(100, 1e-15)))
-    expected = (-np.inf, np.inf) if wins else (np.inf, -np.inf)
-    assert set(zip(low[:, 0], high[:, 0], strict=True)) == {expected}
+@pytest.mark.parametrize("name", EXACT)
+def test_membership_flips_at_every_end_and_nowhere_else(name):
+    engine = engine_of(name)
+    lines = lines_of(engine)
+    total = sum(
+        assert_flips(engine, lines, *parts, [10, 50], count=150) for parts in some_lines(name)
+    )
+    assert total > 3
+
+
+KERNEL = {"kernel": "rbf", "gamma": 0.5}
+MODELS = {
+    "LASSO": (Lasso(alpha=0.1), None),
+    "LASSO, hessian": (Lasso(alpha=0.1), "hessian"),
+    "elastic net": (ElasticNet(alpha=0.1, l1_ratio=0.6), None),
+    "kernel LASSO": (ua.KernelLasso(alpha=0.3, **KERNEL), None),
+    "SVR": (SVR(C=2.0, epsilon=0.1, **KERNEL), None),
+    "SVR, identity": (SVR(C=2.0, epsilon=0.1, **KERNEL), "identity"),
+    "kernel Huber": (ua.KernelHuber(alpha=0.5, delta=0.3, **KERNEL), None),
+    "linear SVR": (LinearSVR(epsilon=0.2, C=1.0), None),
+    "linear SVR, squares": (
+        LinearSVR(epsilon=0.2, C=1.0, loss="squared_epsilon_insensitive", dual=True),
+        None,
+    ),
+    "ridge, identity": (Ridge(0.5), "identity"),
+}
+NOISES = {
+    "signs": noises.Symmetric(),
+    "blocks": noises.BlockSymmetric(np.arange(14) // 2),
+    "permutations": noises.Exchangeable(),
+    "within": noises.ExchangeableWithin(7),
+    "both": noises.SymmetricExchangeable(),
+    "rotations": noises.Spherical(),
+}
+
+
+def random_lines(estimate, rng):
+    """Generic, along a coordinate, from elsewhere, and through sparse points."""
+    d, keep = len(estimate), rng.random(len(estimate)) < 0.5
+    keep[rng.integers(d)] = True
+    way = rng.normal(size=d)
+    yield estimate, way
+    yield estimate, np.eye(d)[rng.integers(d)]
+    yield estimate + 0.05 * np.abs(estimate).max() * rng.normal(size=d), way
+    yield estimate * keep, way
+    yield estimate * keep, way * keep
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("name", MODELS)
+def test_membership_flips_at_every_end_for_every_loss_and_noise(name, noise):
+    seed = 10 * list(MODELS).index(name) + list(NOISES).index(noise)
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(14, 2))
+    X = np.round(X, 1) if seed % 2 else X
+    y = X @ [1.0, 0.0] + 0.3 * rng.laplace(size=14)
+    model, weighting = MODELS[name]
+    objective = factory_for(model)(model, X, y, None)
+    drawn = NOISES[noise].draw(14, 39, rng)
+    order = Order(rng.permutation(40))
+    engine = Engine(objective, NOISES[noise], drawn, order, weighting)
+    lines = lines_of(engine)
+    assert lines.exact
+    for origin, direction in random_lines(objective.estimate(), rng):
+        assert_flips(engine, lines, origin, direction, [4, 20], size=1e-6, count=150)
+
+
+def test_the_grid_is_left_to_systems_and_scales():
+    left = {problems()[n].text["estimator"]["class"] for n in problems() if n not in EXACT}
+    assert left == {"HuberRegressor", "ARX"}
+
+
+@pytest.mark.parametrize(
+    "name", ["LASSO", "SVR", "quantiles, L1", "labels, ridge", "labels, logistic"]
+)
+def test_lines_of_a_batch_do_not_see_each_other(name):
+    engine, rng = engine_of(name), np.random.default_rng(0)
+    lines, estimate = lines_of(engine), engine.objective.estimate()
+    size = np.abs(estimate).max() * 0.1
+    origins = 0.5 * estimate + size * rng.normal(size=(5, len(estimate))) * np.array(
+        [[0], [0], [1], [1], [1]]
+    )
+    directions = size * rng.normal(size=(5, len(estimate)))
+    together = lines.intervals(origins, directions, [5, 40])
+    for j in range(5):
+        alone = lines.intervals(origins[j : j + 1], directions[j : j + 1], [5, 40])
+        for one, every in zip(alone, together, strict=True):
+            np.testing.assert_allclose(one[0], every[j], rtol=1e-9, atol=1e-12)
+
+
+def test_a_grid_brackets_members():
+    engine = engine_of("ARX")
+    grid, estimate = GridLines(engine.rank, engine.m), engine.objective.estimate()
+    direction = np.eye(len(estimate))[0]
+    (spans,) = grid.intervals(estimate[None], direction[None], [10])[0]
+    ends = spans[np.isfinite(spans)]
+    assert len(ends)
+    at = estimate + ends[:, None] * direction
+    assert (engine.rank(at) <= engine.m - 10).all()
+    (rough,) = grid.rough.intervals(estimate[None], direction[None], [10])[0]
+    assert rough[0, 0] == pytest.approx(spans[0, 0], rel=0.05)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
@@ -143,32 +142,12 @@ def test_equal_indexes_of_other_types_are_equal():
     np.testing.assert_array_equal(region(x, y).estimate, region().estimate)
 
 
-def test_an_index_that_repeats_names_may_be_the_same():
-    twice = NAMES[np.arange(N) // 2]
-    x, y = X.set_axis(twice), Y.set_axis(twice)
-    np.testing.assert_array_equal(region(x, y).estimate, region().estimate)
-    with pytest.raises(ValueError, match=r"y has another index than X: .* Give both the same ind"):
-        region(x, y.iloc[::-1])
-
-
 def test_without_an_index_of_X_the_other_columns_are_compared():
     with pytest.raises(ValueError, match="sample_weight has its rows in another order than y: "):
         region(X.to_numpy(), Y, W.iloc[ORDER])
     with pytest.raises(ValueError, match="blocks has its rows in another order than y: "):
         region(X.to_numpy(), Y, groups=GROUPS.iloc[ORDER])
     region(X.to_numpy(), Y, W)
-
-
-def test_tables_of_polars_have_no_index():
-    x, y = pl.DataFrame(X.to_dict("list")), pl.Series(Y.to_numpy())
-    expected = region().estimate
-    np.testing.assert_array_equal(region(x, y).estimate, expected)
-    np.testing.assert_array_equal(region(x, Y.iloc[ORDER].loc[X.index]).estimate, expected)
-
-
-def test_another_length_is_still_said_as_such():
-    with pytest.raises(ValueError, match="y and X differ in length"):
-        region(y=Y[:-1])
 
 
 def test_labels_of_all_rows_to_come_go_with_chunks_by_name_or_by_number():
@@ -185,10 +164,3 @@ def test_labels_of_all_rows_to_come_go_with_chunks_by_name_or_by_number():
     candidates = stream.region().estimate + RNG.normal(size=(10, 3))
     expected = stream.region().rank(candidates)
     np.testing.assert_array_equal(other.region().rank(candidates), expected)
-
-
-def test_a_part_of_the_rows_and_a_saved_region_are_not_asked_again(tmp_path):
-    weight = W.mask(np.arange(N) % 5 == 0, 0.0)
-    found = region(weight=weight, groups=GROUPS)
-    ua.save(found, tmp_path / "r")
-    np.testing.assert_array_equal(ua.load(tmp_path / "r").estimate, found.estimate)

@@ -7,47 +7,10 @@ from sklearn.linear_model import Ridge
 
 import unassuming as ua
 from unassuming.noise import ExchangeableWithin
-from unassuming.noise._counter_draws import draw_key
-
-KEY = draw_key(np.random.default_rng(7))
 
 
-def drawn(block_rows, n, size=40, first=0):
-    return ExchangeableWithin(block_rows).draw_rows(KEY, first, n, size)
-
-
-@pytest.mark.parametrize("n", [1, 3, 4, 11])
-def test_every_row_stays_in_its_block(n):
-    order = drawn(4, n)
-    assert (np.sort(order, axis=1) == np.arange(n)).all()
-    assert (order // 4 == np.arange(n) // 4).all()
-
-
-def test_the_permutation_of_a_whole_block_does_not_depend_on_what_follows():
-    long = drawn(4, 40)
-    for n in (4, 12, 39):
-        whole = n - n % 4
-        assert (drawn(4, n)[:, :whole] == long[:, :whole]).all()
-
-
-def test_any_range_of_blocks_can_be_drawn_on_its_own():
-    long = drawn(4, 40)
-    for first, count in [(0, 8), (8, 12), (36, 4)]:
-        part = drawn(4, count, first=first)
-        assert (part + first == long[:, first : first + count]).all()
-
-
-def test_the_last_block_is_permuted_among_the_rows_it_has():
-    short, long = drawn(4, 6, size=400), drawn(4, 8, size=400)
-    assert set(np.unique(short[:, 4:])) == {4, 5}
-    # The rows that are there keep the order that they have in the whole block.
-    for a, b in zip(short[:, 4:], long[:, 4:], strict=True):
-        assert a.tolist() == [row for row in b if row < 6]
-
-
-def test_the_number_of_transformations_does_not_change_the_first_ones():
-    # Rows own 4 words at a time, so within the same number of counters nothing changes.
-    assert (drawn(4, 8, size=5) == drawn(4, 8, size=8)[:5]).all()
+def drawn(block_rows, n, size):
+    return ExchangeableWithin(block_rows).draw(n, size, np.random.default_rng(7))
 
 
 @pytest.mark.parametrize(("n", "rows"), [(3, [0, 1, 2]), (8, [3, 4, 5]), (5, [3, 4])])
@@ -59,13 +22,6 @@ def test_permutations_within_a_block_are_uniform(n, rows):
     statistic = ((counts - expected) ** 2 / expected).sum()
     assert len(counts) == cells
     assert chi2.ppf(5e-7, cells - 1) <= statistic <= chi2.isf(5e-7, cells - 1)
-
-
-def test_different_blocks_are_permuted_independently():
-    flipped = drawn(2, 4, size=40_000)[:, [0, 2]] == [1, 3]
-    counts = np.bincount(flipped @ [1, 2], minlength=4)
-    statistic = ((counts - 10_000) ** 2 / 10_000).sum()
-    assert chi2.ppf(5e-7, 3) <= statistic <= chi2.isf(5e-7, 3)
 
 
 def test_one_block_of_all_rows_is_exchangeable_noise():
@@ -109,7 +65,7 @@ def test_rows_of_weight_zero_are_refused():
 
 
 def test_a_large_group_is_refused_with_its_order():
-    with pytest.raises(ValueError, match=r"given 2! · \(5!\)\^200"):
+    with pytest.raises(ValueError, match=r"wrong size to enumerate.*given more"):
         ExchangeableWithin(5).group(1002, modulo_sign=False)
     with pytest.raises(ValueError, match="given 14400\\."):
         ExchangeableWithin(5).group(10, modulo_sign=False)

@@ -21,12 +21,6 @@ from unassuming.noise import (
     SymmetricExchangeable,
     as_noise,
 )
-from unassuming.noise._counter_draws import (
-    draw_key,
-    keyed_signs,
-    keyed_uniforms,
-    keyed_words,
-)
 
 TAIL = 5e-7  # on each side: the two-sided band is left once in a million runs
 BLOCKS = np.array([0, 0, 1, 2, 1, 2])
@@ -56,11 +50,6 @@ def looks_uniform(cells, count):
     return chi2.ppf(TAIL, count - 1) <= statistic <= chi2.isf(TAIL, count - 1)
 
 
-def matrices(noise, drawn, n):
-    """The transformations as matrices: the images of the unit vectors are the columns."""
-    return np.moveaxis(noise.apply(drawn, np.eye(n), None), 0, 2)
-
-
 # --- shapes and linearity --------------------------------------------------------------------
 
 
@@ -71,16 +60,6 @@ def test_apply_adds_one_axis_for_the_transformations(noise, leading):
     drawn = noise.draw(6, 5, rng)
     r, f = rng.normal(size=(*leading, 6)), rng.uniform(-1, 1, size=(*leading, 6))
     assert noise.apply(drawn, r, f).shape == (*leading, 5, 6)
-
-
-@pytest.mark.parametrize("noise", every_noise(), ids=repr)
-def test_apply_treats_every_residual_vector_alike(noise):
-    rng = np.random.default_rng(1)
-    drawn = noise.draw(6, 5, rng)
-    r, f = rng.normal(size=(4, 3, 6)), rng.uniform(-1, 1, size=(4, 3, 6))
-    together = noise.apply(drawn, r, f)
-    for k, j in product(range(4), range(3)):
-        assert together[k, j] == pytest.approx(noise.apply(drawn, r[k, j], f[k, j]), abs=1e-14)
 
 
 def explicit(noise, drawn):
@@ -105,15 +84,6 @@ def test_apply_is_the_product_with_an_orthogonal_matrix(noise):
     assert noise.orthogonal
 
 
-@pytest.mark.parametrize("noise", every_noise(), ids=repr)
-def test_exact_arithmetic_means_that_entries_are_moved_or_flipped_only(noise):
-    rng = np.random.default_rng(3)
-    r, f = rng.normal(size=6), rng.uniform(-1, 1, size=6)
-    images = noise.apply(noise.draw(6, 50, rng), r, f)
-    same = all(set(np.abs(image)) == set(np.abs(r)) for image in images)
-    assert same == noise.exact_arithmetic
-
-
 # --- the laws --------------------------------------------------------------------------------
 
 
@@ -121,25 +91,6 @@ def test_signs_are_plus_or_minus_one_each_vector_equally_likely():
     drawn = Symmetric().draw(3, 40_000, np.random.default_rng(0))
     assert set(np.unique(drawn)) == {-1, 1}
     assert looks_uniform((drawn > 0) @ [1, 2, 4], 8)
-
-
-def test_consecutive_transformations_have_independent_signs():
-    drawn = Symmetric().draw(2, 40_000, np.random.default_rng(1)) > 0
-    pairs = np.hstack([drawn[0::2], drawn[1::2]])
-    assert looks_uniform(pairs @ [1, 2, 4, 8], 16)
-
-
-def test_neighbouring_rows_have_independent_signs():
-    rows = Symmetric().draw(40_000, 2, np.random.default_rng(2)).T > 0
-    pairs = np.hstack([rows[0::2], rows[1::2]])
-    assert looks_uniform(pairs @ [1, 2, 4, 8], 16)
-
-
-def test_signs_multiply_the_residuals():
-    noise, r = Symmetric(), np.array([1.0, 2.0, 4.0])
-    drawn = noise.draw(3, 20, np.random.default_rng(0))
-    expected = [[s[0] * 1.0, s[1] * 2.0, s[2] * 4.0] for s in drawn]
-    assert noise.apply(drawn, r, None).tolist() == expected
 
 
 def test_blocks_share_a_sign_and_differ_among_themselves():
@@ -157,29 +108,10 @@ def test_permutations_are_permutations_each_equally_likely():
     assert looks_uniform([cells[tuple(row)] for row in drawn.tolist()], 6)
 
 
-def test_signed_permutations_are_each_equally_likely():
-    noise = SymmetricExchangeable()
-    images = noise.apply(
-        noise.draw(2, 40_000, np.random.default_rng(0)), np.array([1.0, 2.0]), None
-    )
-    cells = {}
-    for s, t in product([1, -1], repeat=2):
-        cells[s, 2 * t] = len(cells)
-        cells[2 * s, t] = len(cells)
-    assert looks_uniform([cells[tuple(row)] for row in images.tolist()], 8)
-
-
 @pytest.mark.parametrize("n", [2, 4, 6])
 def test_rotations_of_even_dimension_have_determinant_one(n):
     drawn = Spherical().draw(n, 200, np.random.default_rng(0))
     assert np.linalg.det(drawn) == pytest.approx(np.ones(200), abs=1e-12)
-
-
-@pytest.mark.parametrize("n", [3, 5])
-def test_rotations_of_odd_dimension_include_reflections_half_of_the_time(n):
-    determinants = np.linalg.det(Spherical().draw(n, 2_000, np.random.default_rng(0)))
-    assert np.abs(determinants) == pytest.approx(np.ones(2_000), abs=1e-12)
-    assert within_band((determinants > 0).sum(), 2_000, 0.5)
 
 
 def test_no_direction_is_preferred_in_three_dimensions():
@@ -187,12 +119,6 @@ def test_no_direction_is_preferred_in_three_dimensions():
     drawn = Spherical().draw(3, 4_000, np.random.default_rng(0))
     for j, k in product(range(3), range(3)):
         assert looks_uniform(((drawn[:, j, k] + 1) * 4).astype(int).clip(0, 7), 8)
-
-
-def test_no_direction_is_preferred_in_four_dimensions():
-    drawn = Spherical().draw(4, 4_000, np.random.default_rng(0))
-    for j, k in product(range(4), range(4)):
-        assert within_band((drawn[:, j, k] > 0).sum(), 4_000, 0.5)
 
 
 def test_turning_a_rotation_further_leaves_the_law_alone():
@@ -212,160 +138,13 @@ def test_labels_are_drawn_with_the_probabilities_of_the_candidate():
         assert within_band((labels[:, j] == 1).sum(), 4_000, (1 + f[j]) / 2)
 
 
-def test_labels_of_different_rows_are_independent():
-    noise, f = Labels(), np.zeros(3)
-    labels = noise.apply(noise.draw(3, 40_000, np.random.default_rng(0)), np.zeros(3), f)
-    assert looks_uniform((labels > 0) @ [1, 2, 4], 8)
-
-
-def test_fresh_labels_ignore_the_observed_ones_and_are_no_linear_map():
-    noise, f = Labels(), np.array([0.1, -0.3, 0.5])
-    drawn = noise.draw(3, 50, np.random.default_rng(0))
-    first, second = (noise.apply(drawn, r, f) for r in (np.zeros(3), np.ones(3)))
-    assert (first == second).all()
-    assert not noise.orthogonal
-
-
 def test_labels_need_the_candidate():
     noise = Labels()
     with pytest.raises(ValueError, match="fitted"):
         noise.apply(noise.draw(3, 2, np.random.default_rng(0)), np.zeros(3), None)
 
 
-def test_labels_admit_values_between_minus_one_and_one():
-    values = np.array([[0.0, 1.0], [-1.0, 1.0], [0.0, 1.0 + 1e-9], [-2.0, 0.0]])
-    r = np.array([-1.0, 1.0]) - values
-    assert Labels().admits(r, values).tolist() == [True, True, False, False]
-    assert Symmetric().admits(r, values).tolist() == [True] * 4
-
-
-@pytest.mark.parametrize("label", [-1.0, 1.0])
-def test_labels_do_not_admit_certainty_of_the_other_label(label):
-    """As soon as no uniform number draws the observed label, and not before."""
-    sure, nearly = np.nextafter(1.0, 0.0), 1 - 2.0**-52
-    values = -label * np.array([[1.0], [sure], [nearly], [0.5]])
-    assert Labels().admits(label - values, values).tolist() == [False, False, True, True]
-    agreeing = -values
-    assert Labels().admits(label - agreeing, agreeing).all()
-    least = np.array([[2.0**-53], [1 - 2.0**-53]])  # the least and the largest uniform number > 0
-    fresh = Labels().apply(least, np.zeros(1), values) + values[:, None, :]
-    np.testing.assert_array_equal(fresh[:2].ravel(), [-label] * 4)
-
-
-# --- random numbers keyed by the row ---------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [1, 63, 64, 65, 256, 257, 999])
-def test_signs_of_a_row_do_not_depend_on_the_number_of_rows(size):
-    short, long = (Symmetric().draw(n, size, np.random.default_rng(7)) for n in (5, 50))
-    assert (short == long[:, :5]).all()
-
-
-@pytest.mark.parametrize("size", [1, 3, 4, 5, 99])
-def test_uniforms_of_a_row_do_not_depend_on_the_number_of_rows(size):
-    short, long = (Labels().draw(n, size, np.random.default_rng(7)) for n in (5, 50))
-    assert (short == long[:, :5]).all()
-
-
-@pytest.mark.parametrize(("count", "size"), [(1, 1), (3, 64), (5, 99), (40, 130)])
-def test_keyed_signs_are_the_bits_of_the_words(count, size):
-    key = draw_key(np.random.default_rng(0))
-    words = keyed_words(key, count, -(-size // 64), 7)
-    signs = keyed_signs(key, count, size, 7)
-    assert signs.shape == (size, count)
-    assert signs.dtype == np.int8
-    for i in range(size):
-        for j in range(count):
-            bit = int(words[j, i // 64]) >> (i % 64) & 1
-            assert signs[i, j] == 1 - 2 * bit
-
-
-@pytest.mark.parametrize("keyed", [keyed_signs, keyed_uniforms])
-@pytest.mark.parametrize("size", [1, 99, 300])
-@pytest.mark.parametrize("chunk", [1, 3, 7, 20])
-def test_keyed_numbers_do_not_depend_on_the_chunking(keyed, size, chunk):
-    key = draw_key(np.random.default_rng(3))
-    whole = keyed(key, 20, size)
-    starts = range(0, 20, chunk)
-    parts = [keyed(key, min(chunk, 20 - first), size, first=first) for first in starts]
-    assert whole.shape == (size, 20)
-    assert (np.hstack(parts) == whole).all()
-
-
-def test_rows_and_keys_give_different_signs():
-    one, other = (draw_key(np.random.default_rng(seed)) for seed in (0, 1))
-    signs = keyed_signs(one, 100, 99)
-    assert len(np.unique(signs.T, axis=0)) == 100
-    assert (signs != keyed_signs(other, 100, 99)).any(axis=0).all()
-
-
-def test_uniforms_are_uniform_on_the_half_open_interval():
-    drawn = keyed_uniforms(draw_key(np.random.default_rng(0)), 2_000, 10).ravel()
-    assert drawn.min() >= 0
-    assert drawn.max() < 1
-    assert looks_uniform((drawn * 20).astype(int), 20)
-
-
-def test_signs_of_the_first_block_do_not_depend_on_later_blocks():
-    few, many = np.repeat([0, 1], 2), np.repeat(np.arange(10), 2)
-    short, long = (
-        BlockSymmetric(b).draw(len(b), 99, np.random.default_rng(5)) for b in (few, many)
-    )
-    assert (short == long[:, :4]).all()
-
-
 # --- whole groups ----------------------------------------------------------------------------
-
-GROUPS = [
-    (Symmetric(), 4, 2**4),
-    (BlockSymmetric(BLOCKS), 6, 2**3),
-    (Exchangeable(), 4, factorial(4)),
-    (ExchangeableWithin(3), 5, factorial(3) * factorial(2)),
-    (SymmetricExchangeable(), 3, 2**3 * factorial(3)),
-]
-
-
-def as_tuples(G):
-    return {tuple(map(tuple, matrix.astype(int).tolist())) for matrix in G}
-
-
-def whole_group(noise, n, *, modulo_sign=False):
-    """The enumerated elements with the identity put back, as matrices."""
-    drawn, order = noise.group(n, modulo_sign=modulo_sign)
-    others = matrices(noise, drawn, n)
-    assert len(others) == order - 1
-    return np.concatenate([np.eye(n)[None], others])
-
-
-@pytest.mark.parametrize(("noise", "n", "order"), GROUPS, ids=repr)
-def test_group_has_its_order_distinct_elements_and_the_identity_left_out(noise, n, order):
-    G = whole_group(noise, n)
-    assert len(G) == order == len(as_tuples(G))
-
-
-@pytest.mark.parametrize(("noise", "n", "order"), GROUPS, ids=repr)
-def test_group_is_closed_under_composition(noise, n, order):
-    G = whole_group(noise, n)
-    products = (G[:, None] @ G[None]).reshape(-1, n, n)
-    assert as_tuples(products) == as_tuples(G)
-
-
-@pytest.mark.parametrize(("noise", "n", "order"), GROUPS, ids=repr)
-def test_drawn_transformations_fill_the_enumerated_group(noise, n, order):
-    drawn = matrices(noise, noise.draw(n, 2_000, np.random.default_rng(0)), n)
-    assert as_tuples(drawn) == as_tuples(whole_group(noise, n))
-
-
-@pytest.mark.parametrize(("noise", "n", "order"), GROUPS, ids=repr)
-def test_modulo_sign_keeps_exactly_one_of_each_pair(noise, n, order):
-    everything = as_tuples(whole_group(noise, n))
-    kept = whole_group(noise, n, modulo_sign=True)
-    if as_tuples(-np.eye(n)[None]) <= everything:
-        assert len(kept) == order // 2
-        assert not as_tuples(kept) & as_tuples(-kept)
-        assert as_tuples(kept) | as_tuples(-kept) == everything
-    else:
-        assert as_tuples(kept) == everything
 
 
 @pytest.mark.parametrize(
@@ -380,22 +159,13 @@ def test_modulo_sign_keeps_exactly_one_of_each_pair(noise, n, order):
 )
 def test_large_groups_are_refused_with_their_size(noise, n, order):
     assert order > LARGEST_GROUP
-    with pytest.raises(ValueError, match=rf"at most {LARGEST_GROUP} elements, given {order}\b"):
+    with pytest.raises(ValueError, match=rf"2 to {LARGEST_GROUP} elements, given {order}\b"):
         noise.group(n, modulo_sign=False)
-
-
-def test_the_largest_allowed_groups_are_enumerated():
-    for noise, n, order in [
-        (Symmetric(), 12, 2**12),
-        (Exchangeable(), 6, factorial(6)),
-        (SymmetricExchangeable(), 5, 2**5 * factorial(5)),
-    ]:
-        assert noise.group(n, modulo_sign=False)[1] == order
 
 
 @pytest.mark.parametrize("noise", [Spherical(), Labels()], ids=repr)
 def test_rotations_and_labels_have_no_group_to_enumerate(noise):
-    with pytest.raises(ValueError, match=rf"{type(noise).__name__}\(\) has no finite group"):
+    with pytest.raises(ValueError, match=rf"no finite group.*given {type(noise).__name__}\(\)"):
         noise.group(4, modulo_sign=False)
 
 
@@ -403,26 +173,19 @@ def test_one_block_has_two_elements_of_which_one_is_left_modulo_sign():
     noise = BlockSymmetric([0, 0, 0])
     assert noise.group(3, modulo_sign=False)[1] == 2
     # The only other element is -I, which would always tie: nothing is left to compare with.
-    with pytest.raises(ValueError, match="too small"):
+    with pytest.raises(ValueError, match="wrong size"):
         noise.group(3, modulo_sign=True)
 
 
 # --- the drawn transformations of one region -------------------------------------------------
 
 
-def test_perturbations_hold_one_transformation_less_than_m():
-    perturbations = Perturbations.sample(Symmetric(), 5, 20, np.random.default_rng(0))
-    assert perturbations.apply(np.ones(5)).shape == (19, 5)
-    assert perturbations.apply(np.ones((3, 5))).shape == (3, 19, 5)
-    assert Perturbations.enumerate(Symmetric(), 5, modulo_sign=True).m == 16
-
-
 @pytest.mark.parametrize("wrong", [np.ones(4), np.ones((5, 4)), 1.0])
 def test_perturbations_refuse_vectors_of_another_length(wrong):
     perturbations = Perturbations.sample(Labels(), 5, 20, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"residuals has the wrong length.*n = 5"):
+    with pytest.raises(ValueError, match=r"residuals have the wrong length.*n = 5"):
         perturbations.apply(wrong, np.zeros(5))
-    with pytest.raises(ValueError, match=r"fitted has the wrong length.*n = 5"):
+    with pytest.raises(ValueError, match=r"have the wrong length.*n = 5"):
         perturbations.apply(np.zeros(5), wrong)
 
 
@@ -441,21 +204,10 @@ def test_names_stand_for_the_assumptions():
     assert {name: type(as_noise(name)) for name in NAMED} == expected
 
 
-def test_an_instance_is_taken_as_it_is():
-    noise = BlockSymmetric(BLOCKS)
-    assert as_noise(noise) is noise
-
-
 @pytest.mark.parametrize("unknown", ["gaussian", "Symmetric", 3, None, Symmetric])
 def test_unknown_names_are_refused_with_the_known_ones(unknown):
     with pytest.raises(ValueError, match=r"'symmetric', 'exchangeable'.*BlockSymmetric"):
         as_noise(unknown)
-
-
-@pytest.mark.parametrize("blocks", [[[0, 1], [1, 0]], 3])
-def test_blocks_must_be_one_label_for_each_row(blocks):
-    with pytest.raises(ValueError, match="blocks must be one label"):
-        BlockSymmetric(blocks)
 
 
 def test_blocks_of_another_length_are_refused_everywhere():
@@ -475,40 +227,3 @@ def test_restriction_keeps_the_blocks_of_the_remaining_rows():
     drawn = noise.draw(4, 200, np.random.default_rng(0))
     assert (drawn[:, 1] == drawn[:, 3]).all()  # both in block 1
     assert (drawn[:, 1] != drawn[:, 2]).any()
-
-
-def test_a_noise_that_names_no_rows_is_its_own_restriction():
-    noise = Symmetric()
-    assert noise.restrict(np.array([True, False])) is noise
-
-
-@pytest.mark.parametrize("name", NAMED)
-def test_rows_are_units_of_the_named_assumptions(name):
-    assert NAMED[name]().units(3).tolist() == [0, 1, 2]
-
-
-def test_restriction_of_a_subclass_of_blocks_keeps_its_class_and_its_attributes():
-    class Pairs(BlockSymmetric):
-        def __init__(self, n, note):
-            super().__init__(np.arange(n) // 2)
-            self.note = note
-
-    noise = Pairs(6, "note").restrict(np.array([False, True, True, True, False, False]))
-    assert (type(noise), noise.note, noise.blocks.tolist()) == (Pairs, "note", [0, 1, 1])
-    drawn = noise.draw(3, 100, np.random.default_rng(0))
-    assert (drawn[:, 1] == drawn[:, 2]).all()
-    assert (drawn[:, 0] != drawn[:, 1]).any()
-
-
-@pytest.mark.parametrize("noise", every_noise(), ids=repr)
-def test_scattered_residuals_have_the_law_of_drawn_transformations(noise):
-    """Means and second moments of 4,000 of each, within six standard errors."""
-    r, f = np.array([1.0, -2.0, 0.5, 3.0, 1.5, -1.0]), np.linspace(-0.5, 0.5, 6)
-    size, rng = 4000, np.random.default_rng(0)
-    one = noise.scatter(r, f, size, rng)
-    two = noise.apply(noise.draw(6, size, rng), r, f)
-    assert one.shape == (size, 6)
-    for power in (1, 2):
-        a, b = one**power, two**power
-        error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / size)
-        assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) <= 6 * error + 1e-12).all()

@@ -1,11 +1,14 @@
 """A noise class of the user: it drives the region, and covers as often as it says."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 from test_noise import BLOCKS, within_band
 
 import unassuming as ua
+from enumeration import rank_bounds
 from unassuming.noise import Noise
 
 
@@ -35,18 +38,6 @@ class ExchangeableWithinBlocks(Noise):
 
 def own_region(noise, y, X, m=20):
     return ua.confidence_region(Ridge(alpha=0.5), X, y, noise=noise, m=m, random_state=11)
-
-
-def test_a_subclass_of_ones_own_drives_the_region():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(6, 2)), rng.normal(size=6)
-    noise = ExchangeableWithinBlocks(BLOCKS)
-    region = own_region(noise, y, X)
-    assert region.noise is noise
-    assert noise.assumption in str(region)
-    moved = region.perturbations.apply(np.arange(6.0)).astype(int)
-    assert (BLOCKS[moved] == BLOCKS).all()
-    assert len(np.unique(moved, axis=0)) > 4
 
 
 def test_a_subclass_of_ones_own_has_the_ranks_of_the_formula():
@@ -118,20 +109,25 @@ def test_a_group_of_ones_own_may_be_enumerated_and_covers_exactly():
     assert sorted(region.rank(a) for region in regions) == [1, 2, 3, 4, 5]
 
 
+def region_of_turns(**options):
+    return ua.confidence_region(Ridge(alpha=0.5), [[1.0], [-0.4]], [0.3, 1.7], m=40, **options)
+
+
 def test_a_transformation_that_is_the_identity_up_to_rounding_ties():
-    region = ua.confidence_region(
-        Ridge(alpha=0.5), [[1.0], [-0.4]], [0.3, 1.7], noise=Turns(), m=40, random_state=0
-    )
+    region = region_of_turns(noise=Turns(), random_state=0)
     r = np.array([0.8, 0.6])
     images = region.perturbations.apply(r)
     whole_turns = np.isclose(images, r, rtol=0, atol=1e-12).all(axis=1)
     assert whole_turns.any()
     assert (images[whole_turns] != r).any()  # not to the last bit
-    a, ranks = np.array([0.2, 2.0]), []
-    for order in (np.arange(40), np.arange(40)[::-1]):
-        region._engine.tie_order = order
-        ranks.append(region.rank(a))
-    assert ranks[1] - ranks[0] == whole_turns.sum()
+
+    class SameTurns(Turns):
+        def draw(self, n, size, rng):
+            return region.perturbations.drawn
+
+    build = partial(region_of_turns, noise=SameTurns())
+    low, high = rank_bounds(build, np.array([0.2, 2.0]))
+    assert high - low == whole_turns.sum()
 
 
 def test_a_noise_that_says_nothing_of_parts_has_no_restriction():

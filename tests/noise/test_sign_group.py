@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 import unassuming as ua
 from unassuming.noise import Perturbations
 
-RUNS, SORTED = 20_000, 2_000
+RUNS, SORTED = 20_000, 600
 
 
 def band(level, runs=RUNS):
@@ -70,7 +70,7 @@ def test_coverage_for_tied_rows_sorted_by_y_on_average_over_keys(dummy):
     E = rng.standard_normal((SORTED, n))
     noise, covered = ua.noise.Symmetric(), np.zeros(200)
     for key in range(200):
-        for e in E[10 * key : 10 * (key + 1)]:
+        for e in E[3 * key : 3 * (key + 1)]:
             order = np.argsort(e)
             Q = np.linalg.qr(X[order])[0]
             leverage = (Q**2).sum(axis=1)
@@ -89,8 +89,8 @@ BLOCKS = np.repeat([0, 1, 2, 3, 4], [1, 2, 3, 1, 4])
     ("n", "blocks", "m", "expected"),
     [
         (5, None, 128, {False: 16, True: 32}),
-        (9, None, 8, {False: 8, True: 8}),
-        (9, None, 128, {False: 128, True: 128}),
+        (8, None, 8, {False: 8, True: 8}),
+        pytest.param(9, None, 128, {False: 128, True: 128}, marks=pytest.mark.slow),
         (11, BLOCKS, 4, {False: 4, True: 4}),
         (11, BLOCKS, 128, {False: 16, True: 32}),
     ],
@@ -110,18 +110,6 @@ def test_every_rank_is_as_frequent_over_all_signs_of_the_noise(model, n, blocks,
     assert (counts == 2 ** len(np.unique(units)) // len(counts)).all(), counts
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 6, 7])
-def test_few_rows_take_all_signs(n):
-    X, y = made_up(n)[:, :1], np.arange(n) ** 2.0
-    for model, m in ((LinearRegression(), 2 ** (n - 1)), (Ridge(), 2**n)):
-        region = ua.confidence_region(model, X, y)
-        assert region.m == m
-        vectors = np.vstack([np.ones(n), region.perturbations.apply(np.ones(n))])
-        if m < 2**n:
-            vectors = np.vstack([vectors, -vectors])
-        assert len(np.unique(vectors, axis=0)) == 2**n
-
-
 def test_nothing_but_the_data_matters():
     X, y, truth = ua.datasets.linear(n=50, d=2, random_state=3)
     region, order = ua.confidence_region(LinearRegression(), X, y), np.random.default_rng(0)
@@ -135,27 +123,6 @@ def test_nothing_but_the_data_matters():
     other = ua.confidence_region(LinearRegression(), 3 * X[:, ::-1] + 1, y)
     shift = truth[1:].sum() / 3
     assert other.rank(np.append(truth[0] - shift, truth[:0:-1] / 3)) == region.rank(truth)
-
-
-def test_rows_of_a_large_table_have_leverages_of_their_own():
-    X = made_up(20_000)
-    leverage, rows = (orthonormal(X) ** 2).sum(axis=1), np.random.default_rng(0).permutation(20_000)
-    noise = ua.noise.Symmetric()
-    drawn, moved = (
-        Perturbations.sign_group(noise, one, 128, modulo_sign=True).drawn
-        for one in (leverage, leverage[rows])
-    )
-    assert (drawn[:, rows] != moved).any(axis=0).sum() < 10
-
-
-def test_signs_are_distinct_characters_first():
-    n = 140
-    region = ua.confidence_region(Ridge(), made_up(n), np.zeros(n) + np.arange(n))
-    signs = region.perturbations.apply(np.ones(n))
-    assert len(np.unique(signs, axis=1).T) == 127  # 127 characters for 140 rows
-    assert (signs.sum(axis=0) == -1).all()  # each is balanced over the group
-    products = signs[3] * signs[11]
-    assert (products == signs).all(axis=1).sum() == 1  # a group
 
 
 def test_instruments_decide_and_endogenous_columns_do_not():

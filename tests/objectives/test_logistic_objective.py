@@ -3,7 +3,6 @@
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
@@ -126,33 +125,6 @@ def test_a_function_is_ranked_as_its_coefficients_are(penalty):
     assert region.rank(f) == region.rank(f.coefficients)
 
 
-def test_fitted_values_never_leave_the_unit_interval():
-    X, y, f = data()
-    region = region_of(model(), X, y)
-    large = 10.0 ** np.arange(8)[:, None] * f.coefficients
-    assert (np.abs(region.objective.fitted(large)) <= 1).all()
-
-
-def test_values_of_one_have_the_log_odds_of_the_number_next_to_one():
-    X, y, _ = data()
-    region, certain = region_of(model(), X, y), lambda X: np.sign(X[:, 0])
-    largest = np.log(2 - 2.0**-53) + 53 * np.log(2)  # of the odds (1 + f) / (1 - f)
-    Phi = np.column_stack([np.ones(40), X])
-    a = np.linalg.lstsq(Phi, largest * certain(X), rcond=None)[0]
-    psi = hessian_root(Phi, 1.0, np.ones(40), 0.0)
-    Z = oracles.logistic(
-        Phi, y, 1.0, np.ones(40), 0.0, a, region.perturbations.apply, psi, f=certain(X)
-    )
-    np.testing.assert_allclose(region.statistics(certain), np.array(Z) / 40, rtol=1e-9)
-
-
-def test_a_function_beyond_one_is_in_no_region():
-    X, y, f = data()
-    result = region_of(model(), X, y).test(lambda X: 1.5 * f(X))
-    assert result.rank == 40
-    assert "outside [-1, 1], and lies in no region" in str(result)
-
-
 @pytest.mark.parametrize("penalty", ["l2", "none"])
 def test_a_fitted_logistic_regression_is_recognised_by_its_coefficients(penalty):
     ratio, options = PENALTIES[penalty]
@@ -207,14 +179,6 @@ def test_the_estimate_comes_first(ratio, C, weighting):
     assert conservative.rank(region.estimate) == 1
 
 
-def test_liblinear_without_intercept_minimises_the_same():
-    X, y, _ = data()
-    options = {"C": 0.5, "fit_intercept": False, "tol": 1e-10, "max_iter": 10_000}
-    fitted = model(1.0, solver="liblinear", random_state=0, **options).fit(X, y)
-    estimate = region_of(model(1.0, solver="liblinear", **options), X, y).estimate
-    np.testing.assert_allclose(estimate, fitted.coef_[0], atol=1e-6)
-
-
 def test_separable_labels_have_tests_but_no_unpenalised_estimate():
     X, _, f = data()
     region = region_of(model(C=np.inf), X, np.sign(X[:, 0]))
@@ -259,21 +223,6 @@ def test_what_cannot_be_exact_or_is_out_of_range_is_refused(options, pattern):
         region_of(model(**options), X, y)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "pattern"),
-    [
-        ("penalty", "l3", r"penalty is unknown: expected 'l1', .*given 'l3'"),
-        ("multi_class", "multinomial", r"multi_class='multinomial' penalises one coefficient"),
-    ],
-)
-def test_attributes_of_other_versions_are_checked(name, value, pattern):
-    X, y, _ = data()
-    estimator = model()
-    setattr(estimator, name, value)
-    with pytest.raises(ValueError, match=pattern):
-        region_of(estimator, X, y)
-
-
 @pytest.mark.parametrize("ratio", [-0.1, 1.1, "half"])
 def test_the_ratio_lies_between_zero_and_one(ratio):
     X, y, _ = data()
@@ -285,7 +234,7 @@ def test_the_ratio_lies_between_zero_and_one(ratio):
 
 def test_gram_needs_a_kernel():
     X, y, _ = data()
-    with pytest.raises(ValueError, match="'gram' needs a kernel"):
+    with pytest.raises(ValueError, match=r"not available for logistic regression: .* given 'gram'"):
         region_of(model(), X, y, weighting="gram")
 
 
@@ -304,13 +253,6 @@ def test_a_constant_weight_multiplies_C():
     plain = region_of(model(C=1.2), X, y)
     np.testing.assert_allclose(weighted.estimate, plain.estimate, rtol=1e-10)
     assert weighted.rank([f, f.coefficients]).tolist() == plain.rank([f, f.coefficients]).tolist()
-
-
-def test_a_region_says_what_the_features_must_span():
-    X, y, _ = data()
-    region = region_of(model(), pd.DataFrame(X, columns=["age", "dose", "sex"]), y)
-    assert "the log-odds of P(y = 1 | x) lie in the span of the 4 features" in str(region)
-    assert region.names == ["intercept", "age", "dose", "sex"]
 
 
 def test_geometry_is_refused_with_the_name_of_the_objective():

@@ -72,13 +72,13 @@ def test_a_factory_has_to_return_an_objective(made, given):
 @pytest.mark.parametrize(
     ("objective", "words"),
     [
-        (OneVector(), r"OneVector\.residuals\(coefficients\) fails .*two candidates at once"),
+        (OneVector(), r"OneVector\.residuals\(coefficients\) .*fails"),
         (NoAxesBetween(), r"NoAxesBetween\.gradient.*three transformations.*middle axes"),
         (
             OneNumber(),
-            r"OneNumber\.gradient.*has the wrong shape.*shape \(2, k\), given shape \(2,\)",
+            r"OneNumber\.gradient.*fails.*shape \(2, k\), given shape \(2,\)",
         ),
-        (NotANumber(), r"NotANumber\.gradient.*is not a number.*6 NaN among 6"),
+        (NotANumber(), r"NotANumber\.gradient.*fails.*6 of them NaN"),
         (MixesVectors(), r"MixesVectors\.gradient.*gives different numbers for several"),
     ],
     ids=lambda value: type(value).__name__,
@@ -86,5 +86,4 @@ def test_a_factory_has_to_return_an_objective(made, given):
 def test_a_wrong_shape_is_told_when_the_region_is_built(objective, words):
     with pytest.raises(ValueError, match=words) as caught:
         build(objective)
-    assert "docs/howto/add-an-objective.md" in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -2,30 +2,23 @@
 
 import re
 from fractions import Fraction
-from itertools import permutations, product
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.svm import SVR
 
 import unassuming as ua
+from enumeration import Chosen, rank_bounds
 from unassuming.ranking import (
-    Contrast,
     Level,
     RankTest,
     check_m,
-    check_ties,
-    draw_tie_order,
-    precedes,
-    rank,
 )
-
-EPS = np.finfo(float).eps
 
 
 @st.composite
@@ -94,12 +87,6 @@ def test_what_is_no_level_is_refused(p):
         Level.at_least(p, 100)
 
 
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_levels_may_be_numpy_numbers(kind):
-    assert Level.at_least(kind(0.75), 4) == Level(1, 4)
-    assert Level.at_least(kind(0.75), 10) == Level(2, 10)
-
-
 @pytest.mark.parametrize("m", [2, 100, np.int64(7), np.uint8(3)])
 def test_m_may_be_any_integer_of_at_least_two(m):
     checked = check_m(m)
@@ -115,94 +102,6 @@ def test_any_other_m_is_refused(m):
         check_m(m)
 
 
-# --- the tie order ---------------------------------------------------------------------------
-
-
-def test_random_tie_orders_are_permutations_each_equally_likely():
-    rng, cells = np.random.default_rng(0), {p: k for k, p in enumerate(permutations(range(3)))}
-    drawn = [cells[tuple(draw_tie_order(3, "random", rng).tolist())] for _ in range(6_000)]
-    counts = np.bincount(drawn, minlength=6)
-    statistic = ((counts - 1_000) ** 2 / 1_000).sum()
-    assert chi2.ppf(5e-7, 5) <= statistic <= chi2.isf(5e-7, 5)
-
-
-def test_conservative_ties_put_the_candidate_first_and_draw_nothing():
-    rng = np.random.default_rng(0)
-    order = draw_tie_order(10, "conservative", rng)
-    assert sorted(order) == list(range(10))
-    assert (order[0] < order[1:]).all()
-    assert rng.integers(2**63) == np.random.default_rng(0).integers(2**63)
-
-
-@pytest.mark.parametrize("ties", ["favour", "", None, 1, np.array(["random", "favour"])])
-def test_unknown_rules_for_ties_are_refused(ties):
-    for read in (check_ties, lambda ties: draw_tie_order(4, ties, np.random.default_rng(0))):
-        with pytest.raises(ValueError, match=r"'random' .* or 'conservative'"):
-            read(ties)
-
-
-# --- ranks against the definition ------------------------------------------------------------
-
-
-def plain_rank(Z, pi):
-    """1 + #{i : Z_i ≺ Z_0}, as it is defined."""
-    m = len(Z)
-    return 1 + sum(Z[i] < Z[0] or (Z[i] == Z[0] and pi[i] < pi[0]) for i in range(1, m))
-
-
-def library_rank(Z, pi, tolerance=0.0):
-    difference = np.array([float(z - Z[0]) for z in Z[1:]])
-    return int(rank(precedes(difference, tolerance, np.array(pi))))
-
-
-@pytest.mark.slow
-@given(st.lists(st.fractions(-2, 2, max_denominator=6), min_size=2, max_size=8), st.data())
-def test_rank_is_the_definition_in_exact_rationals(Z, data):
-    pi = data.draw(st.permutations(range(len(Z))))
-    assert library_rank(Z, pi) == plain_rank(Z, pi)
-
-
-def test_rank_is_the_definition_for_every_pattern_of_ties_and_every_order():
-    for Z in product(range(4), repeat=4):
-        for pi in permutations(range(4)):
-            assert library_rank(Z, pi) == plain_rank(Z, pi)
-
-
-@pytest.mark.parametrize("Z", sorted({(0, *rest) for rest in product((-1, 0, 1), repeat=3)}))
-def test_ties_make_every_open_position_equally_likely(Z):
-    below, tied = sum(z < 0 for z in Z[1:]), sum(z == 0 for z in Z[1:])
-    ranks = [library_rank(Z, pi) for pi in permutations(range(4))]
-    for position in range(1, 5):
-        share = Fraction(ranks.count(position), len(ranks))
-        assert share == (Fraction(1, tied + 1) if below < position <= below + tied + 1 else 0)
-
-
-@given(st.lists(st.integers(-2, 2), min_size=2, max_size=8))
-def test_conservative_ties_count_strictly_smaller_statistics_only(Z):
-    order = draw_tie_order(len(Z), "conservative", np.random.default_rng(0))
-    assert library_rank(Z, order) == 1 + sum(z < Z[0] for z in Z[1:])
-
-
-def test_within_the_tolerance_two_statistics_are_equal():
-    difference = np.array([-3e-9, -1e-9, 1e-9, 3e-9])
-    tolerance = np.array([2e-9, 2e-9, 2e-9, 2e-9])
-    first, last = np.arange(5), np.arange(5)[::-1]
-    assert precedes(difference, tolerance, first).tolist() == [True, False, False, False]
-    assert precedes(difference, tolerance, last).tolist() == [True, True, True, False]
-
-
-def test_a_difference_of_zero_is_a_tie_even_with_no_tolerance():
-    last = np.arange(3)[::-1]
-    assert precedes(np.zeros(2), 0.0, last).tolist() == [True, True]
-
-
-def test_ranks_of_many_candidates_come_one_by_one():
-    rng = np.random.default_rng(0)
-    Z, pi = rng.integers(0, 4, size=(30, 9)), rng.permutation(9)
-    ranks = rank(precedes((Z[:, 1:] - Z[:, :1]).astype(float), 0.0, pi))
-    assert ranks.tolist() == [plain_rank(row.tolist(), pi) for row in Z]
-
-
 # --- the outcome of a test -------------------------------------------------------------------
 
 
@@ -214,19 +113,6 @@ def test_outcome_in_numbers(qm, data):
     assert outcome.pvalue == pytest.approx(float(1 - Fraction(r, m) + Fraction(1, m)), rel=1e-14)
     assert outcome.smallest_level == pytest.approx(r / m, rel=1e-15)
     assert outcome.pvalue >= 1 / m
-
-
-def test_outcome_in_words():
-    inside = RankTest(rank=37, m=100, statistics=np.zeros(100))
-    assert str(inside) == (
-        "Rank 37 of 100, p-value 0.64: inside every region of level 0.37 or more."
-    )
-    assert repr(inside) == "RankTest(rank=37, m=100, pvalue=0.64, smallest_level=0.37)"
-    outside = RankTest(rank=100, m=100, statistics=np.zeros(100), caveat="Read with care.")
-    assert str(outside) == (
-        "Rank 100 of 100, p-value <= 0.01: outside every region, up to level 0.99. Read with care."
-    )
-    assert repr(outside).endswith("smallest_level=1, caveat='Read with care.')")
 
 
 # --- p-values and regions --------------------------------------------------------------------
@@ -268,87 +154,6 @@ def test_inside_the_region_if_and_only_if_not_rejected(name, data):
     ]
 
 
-@pytest.mark.parametrize("name", REGIONS)
-def test_the_pvalue_far_away_is_small_but_never_zero(name):
-    region = REGIONS[name]
-    far = np.full((3, region.objective.d), 1e6) * np.array([[1.0], [-1.0], [1e3]])
-    assert (region.pvalue(far) >= 1 / region.m).all()
-    assert region.pvalue(region.estimate) == 1 or "SVR" in name
-
-
-def test_a_distant_candidate_has_the_smallest_pvalue():
-    region = make_region(Ridge(), m=20, n=15)
-    assert region.pvalue(np.array([0.0, 1e3, 0.0])) == 1 / 20
-    assert not region.contains(np.array([0.0, 1e3, 0.0]), 0.95)
-
-
-# --- the comparison through the difference ---------------------------------------------------
-
-
-def exact_gaps(z0, d):
-    """⟨z_0 + d_i, z_0 + d_i⟩ - ⟨z_0, z_0⟩ of floats, without rounding."""
-    z0 = [Fraction(float(v)) for v in z0]
-    rows = [[Fraction(float(v)) for v in row] for row in d]
-    Z0 = sum(v * v for v in z0)
-    return [sum((v + w) ** 2 for v, w in zip(z0, row, strict=True)) - Z0 for row in rows]
-
-
-def contrast_of(z0, d):
-    """A contrast whose parts carry the rounding error of inner products."""
-    unit = 16 * EPS * len(z0)
-    return Contrast(z0[None], d[None], unit * np.abs(z0)[None], unit * np.abs(d)[None])
-
-
-@pytest.mark.parametrize("relative", [1e-3, 1e-12, 1e-20, 1e-40])
-def test_a_difference_that_is_tiny_beside_the_statistics_is_still_seen(relative):
-    rng = np.random.default_rng(0)
-    z0 = 1e6 * rng.normal(size=6)
-    d = relative * 1e6 * rng.normal(size=(40, 6))
-    gap, tolerance = (part[0] for part in contrast_of(z0, d).gaps())
-    exact = exact_gaps(z0, d)
-    assert np.sign(gap).tolist() == [int(np.sign(float(g))) for g in exact]
-    assert (np.abs(gap) > tolerance).all()
-    assert gap == pytest.approx([float(g) for g in exact], rel=1e-11)
-
-
-def test_the_two_numbers_themselves_would_not_show_that_difference():
-    rng = np.random.default_rng(0)
-    z0, d = 1e6 * rng.normal(size=6), 1e-14 * rng.normal(size=(40, 6))
-    Z = contrast_of(z0, d).statistics()[0]
-    assert (Z[1:] == Z[0]).all()
-
-
-def test_statistics_are_squared_lengths():
-    rng = np.random.default_rng(1)
-    z0, d = rng.normal(size=4), rng.normal(size=(7, 4))
-    expected = [sum(v * v for v in z0), *(sum(v * v for v in z0 + row) for row in d)]
-    assert contrast_of(z0, d).statistics()[0] == pytest.approx(expected, rel=1e-14)
-
-
-def test_statistics_that_are_equal_in_exact_arithmetic_compare_equal():
-    # The same numbers in another order and with other signs: the length is the same.
-    rng = np.random.default_rng(2)
-    z0 = rng.normal(size=8)
-    images = rng.permuted(np.tile(z0, (500, 1)), axis=1) * rng.choice([-1, 1], size=(500, 8))
-    gap, tolerance = (part[0] for part in contrast_of(z0, images - z0).gaps())
-    assert (gap != 0).mean() > 0.5  # rounding is at work
-    assert (np.abs(gap) <= tolerance).all()
-
-
-@pytest.mark.slow
-@given(
-    st.lists(st.fractions(-10, 10, max_denominator=999), min_size=3, max_size=3),
-    st.lists(st.fractions(-10, 10, max_denominator=999), min_size=3, max_size=3),
-    st.integers(-30, 0),
-)
-def test_the_tolerance_bounds_the_error_of_the_gap(z0, d, exponent):
-    d = [v * Fraction(10) ** exponent for v in d]
-    exact = sum((v + w) ** 2 - v**2 for v, w in zip(z0, d, strict=True))
-    contrast = contrast_of(np.array(z0, dtype=float), np.array([d], dtype=float))
-    gap, tolerance = (float(part[0, 0]) for part in contrast.gaps())
-    assert abs(Fraction(gap) - exact) <= Fraction(tolerance)
-
-
 # --- the same comparison inside a region, against exact rationals ----------------------------
 
 
@@ -387,15 +192,6 @@ def rational_ridge(X, y, alpha, a, transformed):
     return Z
 
 
-def bounds_of_rank(region, a):
-    """The rank with every tie for the candidate, and with every tie against it."""
-    bounds = []
-    for order in (np.arange(region.m), np.arange(region.m)[::-1]):
-        region._engine.tie_order = order
-        bounds.append(region.rank(a))
-    return bounds
-
-
 def exact_bounds(Z):
     below, tied = sum(z < Z[0] for z in Z[1:]), sum(z == Z[0] for z in Z[1:])
     return [1 + below, 1 + below + tied]
@@ -405,20 +201,6 @@ def exact_images(region):
     """The transformations of a region as functions of rational vectors: moved, and flipped."""
     moved = region.perturbations.apply(np.arange(1.0, region.n + 1)).astype(int).tolist()
     return lambda r: [[r[abs(k) - 1] * (1 if k > 0 else -1) for k in row] for row in moved]
-
-
-@pytest.mark.slow_but_first
-@pytest.mark.parametrize("far", [1.0, 1e3, 1e7, 1e10])
-def test_ranks_far_along_a_nearly_null_direction_are_those_of_exact_arithmetic(far):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(10, 2)) * [1.0, 1e-8]  # the second column hardly moves the fit
-    y = rng.normal(size=10)
-    region = ua.confidence_region(Ridge(alpha=1.0), X, y, m=40, random_state=0)
-    for a in rng.normal(size=(8, 3)) * [1.0, 1.0, far]:
-        Z = rational_ridge(X, y, 1.0, a, exact_images(region))
-        assert bounds_of_rank(region, a) == exact_bounds(Z)
-        if far == 1e10:  # what two rounded statistics would hardly show
-            assert max(abs(float(z / Z[0] - 1)) for z in Z) < 1e-14
 
 
 @pytest.mark.slow_but_first
@@ -439,10 +221,12 @@ def test_ties_of_exact_arithmetic_are_ties_and_no_others(alpha, noise, m):
     X[1:3] = X[0]
     y = rng.normal(size=5)
     region = ua.confidence_region(Ridge(alpha=alpha), X, y, noise=noise, m=m, random_state=0)
+    chosen = Chosen(region.noise, region.perturbations.drawn)
+    build = partial(ua.confidence_region, Ridge(alpha=alpha), X, y, noise=chosen, m=region.m)
     tied = 0
     for a in rng.normal(size=(2, 3)):
         expected = exact_bounds(rational_ridge(X, y, alpha, a, exact_images(region)))
-        assert bounds_of_rank(region, a) == expected
+        assert rank_bounds(build, a) == tuple(expected)
         tied += expected[1] - expected[0]
     assert tied > 0
 
@@ -453,26 +237,3 @@ def test_a_level_in_single_precision_is_the_one_that_was_meant(m, dtype):
     for k in range(1, m, max(1, m // 50)):
         assert Level.at_least(dtype(k / m), m) == Level(m - k, m)
         assert Level.at_least(np.array(k / m, dtype=dtype), m) == Level(m - k, m)
-
-
-def test_single_precision_does_not_admit_what_is_not_a_level():
-    assert Level.at_least(np.float32(0.905), 100) == Level(9, 100)
-    with pytest.raises(ValueError, match=r"expected at most 0\.99 .* given 0\.995\. "):
-        Level.at_least(np.float32(0.995), 100)
-
-
-@pytest.mark.parametrize("level", [90, 95.0, np.int64(50)])
-def test_a_percentage_is_asked_whether_it_is_one(level):
-    with pytest.raises(ValueError, match=rf"Pass {level / 100:g} if {level:g} percent was meant\."):
-        Level.at_least(level, 100)
-
-
-@pytest.mark.parametrize("level", [100, 1.5, -90])
-def test_what_can_be_no_percentage_is_not_taken_for_one(level):
-    with pytest.raises(ValueError, match=r"Pass e\.g\. 0\.9\."):
-        Level.at_least(level, 100)
-
-
-def test_several_levels_where_one_is_needed_are_told_so():
-    with pytest.raises(ValueError, match=r"must be one number .*given \[0\.5, 0\.9\]\. Pass one"):
-        Level.at_least([0.5, 0.9], 100)

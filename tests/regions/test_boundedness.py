@@ -1,23 +1,25 @@
-"""Is the region bounded? Counts that decide it, and rays that confirm every verdict."""
+"""Is the region bounded, and which values are? Counts decide; rays and 60 digits confirm."""
 
 from itertools import combinations
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
+from unassuming.regions import Status
 
-pytestmark = pytest.mark.slow_but_first
-RBF = KernelRidge(kernel="rbf", gamma=1.0, alpha=0.5)
+# --- counts ---
 
 
-def kernel_region(n=10, *, model=RBF, X=None, noise="symmetric", m=40, seed=0, w=None):
+FULL = KernelRidge(kernel="rbf", gamma=1.0, alpha=0.5)
+
+
+def kernel_region(n=10, *, model=FULL, X=None, noise="symmetric", m=40, seed=0, w=None):
     rng = np.random.default_rng(seed)
     X = np.linspace(0, 2.0 * n, n)[:, None] if X is None else X
     y = np.sin(X[:, 0]) + rng.laplace(size=len(X))
@@ -66,80 +68,12 @@ def never_ends(region, verdict):
         assert region.contains(lambda X, t=t: fitted + t * moved, verdict.level)
 
 
-# --- signs and kernels of full rank ---------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("n", [4, 11])
 def test_plus_signs_of_a_row_decide(n, seed):
     region = kernel_region(n, seed=seed)
     plus = kept(region).sum(axis=0)
     check_count(region, int(plus.max()))
-
-
-def test_identities_count_as_their_ties_do():
-    lost, won = 0, 0
-    for seed in range(8):
-        region = kernel_region(4, seed=seed)
-        plus = signs(region) == 1
-        before = region.tie_order[1:] < region.tie_order[0]
-        lost += (plus.all(axis=1) & before).sum()
-        won += (plus.all(axis=1) & ~before).sum()
-        check_count(region, int(kept(region).sum(axis=0).max()))
-    assert lost > 0
-    assert won > 0
-
-
-def test_a_row_keeps_half_of_its_signs_so_half_is_out_of_reach():
-    for seed in range(20):
-        assert kernel_region(20, m=100, seed=seed).max_bounded_level < 0.5
-
-
-def test_weights_do_not_matter_to_the_count():
-    w = np.linspace(0.1, 3, 10)
-    region = kernel_region(w=w)
-    check_count(region, int(kept(region).sum(axis=0).max()))
-
-
-def test_all_signs_leave_exactly_one_half():
-    # Of the 2ⁿ - 1 sign vectors other than the identity 2ⁿ⁻¹ - 1 have a plus at a given row.
-    region = kernel_region(5, m="all")
-    assert region.m == 32
-    check_count(region, 15)
-    assert region.max_bounded_level == 0.5
-
-
-def test_duplicated_inputs_move_together():
-    X = np.array([0.0, 2, 2, 2, 4, 6, 6, 8])[:, None]
-    region = kernel_region(X=X, m=100)
-    plus = kept(region)
-    alone = [0, 4, 7]
-    count = max(int(plus[:, rows].all(axis=1).sum()) for rows in ([0], [1, 2, 3], [4], [5, 6], [7]))
-    assert count == max(plus[:, j].sum() for j in alone)
-    check_count(region, count)
-
-
-def test_inputs_that_all_come_twice_are_bounded_up_to_higher_levels():
-    X = np.repeat(2.0 * np.arange(6), 2)[:, None]
-    region = kernel_region(X=X, m=100)
-    plus = kept(region)
-    count = max(int(plus[:, [2 * j, 2 * j + 1]].all(axis=1).sum()) for j in range(6))
-    assert 15 < count < 40
-    check_count(region, count)
-    never_ends(region, region.bounded(1 - count / 100))
-
-
-def test_blocks_move_row_by_row():
-    noise = ua.noise.BlockSymmetric(np.arange(10) // 2)
-    region = kernel_region(noise=noise)
-    check_count(region, int(kept(region).sum(axis=0).max()))
-
-
-def test_gaussian_kernels_count_as_full_rank_whatever_the_rounding():
-    X = np.linspace(0, 10, 60)[:, None]
-    region = kernel_region(X=X, model=KernelRidge(kernel="rbf", gamma=0.5, alpha=1.0))
-    assert np.linalg.matrix_rank(region.objective.design.matrix) < 60
-    check_count(region, int(kept(region).sum(axis=0).max()))
 
 
 @pytest.mark.parametrize("level", [0.5, 0.7, 0.9, 0.975])
@@ -154,11 +88,8 @@ def test_the_direction_of_a_verdict_never_ends(level):
     assert (np.abs(moved) > 1e-6 * np.abs(moved).max()).sum() == 1  # one fitted value alone
 
 
-# --- permutations ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
-    "model", [RBF, Ridge(0.5), LinearRegression()], ids=["kernel", "ridge", "least squares"]
+    "model", [FULL, Ridge(0.5), LinearRegression()], ids=["kernel", "ridge", "least squares"]
 )
 def test_permutations_never_see_a_constant_shift(model):
     region = kernel_region(12, model=model, noise="exchangeable", m=20)
@@ -170,36 +101,12 @@ def test_permutations_never_see_a_constant_shift(model):
     never_ends(region, verdicts(region)[-1])
 
 
-def test_slopes_under_permutations_are_bounded():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 2))
-    region = ua.confidence_region(
-        LinearRegression(fit_intercept=False), X, rng.normal(size=30), noise="exchangeable",
-        m=20, random_state=0,
-    )  # fmt: skip
-    check_count(region, 0)
-
-
-# --- features -------------------------------------------------------------------------------------
-
-
 def dummy_region(model, seed):
     """An intercept, a spread-out column, and a dummy column with two ones."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.normal(size=40), np.arange(40) < 2])
     y = X.sum(axis=1) + rng.laplace(size=40)
     return ua.confidence_region(model, X, y, m=100, random_state=seed)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_dummy_column_of_least_squares_is_free_where_its_rows_share_a_sign(seed):
-    region = dummy_region(LinearRegression(), seed)
-    s = signs(region)
-    count = int((s[:, 0] == s[:, 1]).sum())
-    assert 30 < count < 70  # 2^(1 - k) of the sets, k = 2
-    check_count(region, count)
-    verdict = region.bounded(0.9)
-    never_ends(region, verdict)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -248,36 +155,6 @@ def test_ranks_of_the_rows_count_the_cylinders(model):
     assert np.isinf(radii).sum() == flat
 
 
-def test_unseen_directions_do_not_count():
-    X = np.linspace(0, 1, 50)[:, None]
-    y = np.random.default_rng(0).laplace(size=50)
-    region = ua.confidence_region(
-        make_pipeline(SplineTransformer(4), Ridge(0.1)), X, y, m=20, random_state=0
-    )
-    assert np.linalg.matrix_rank(region.objective.design.matrix) == region.objective.d - 1
-    assert region.bounded(0.9)
-    u = np.random.default_rng(1).normal(size=(100, region.objective.d))
-    assert np.isfinite(region.reach(u, 0.9)).all()
-
-
-@pytest.mark.slow_but_first
-@pytest.mark.parametrize("model", [LinearRegression(), Ridge(0.5)], ids=["least squares", "ridge"])
-def test_columns_of_zeros_do_not_count(model):
-    # A category that does not occur, a spline without data on its support: no fitted value sees it.
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.normal(size=40), np.zeros(40), np.arange(40) < 2])
-    region = ua.confidence_region(model, X, rng.laplace(size=40), m=100, random_state=0)
-    s = signs(region)
-    plus, minus = ((s[:, 0] == side) & (s[:, 1] == side) for side in (1, -1))
-    check_count(region, int((plus | minus if isinstance(model, LinearRegression) else plus).sum()))
-    verdict = region.bounded(0.9)
-    never_ends(region, verdict)
-    assert region.sample(5, region.max_bounded_level, random_state=0).shape == (5, 4)
-
-
-# --- rotations, signs with permutations, and anything else ----------------------------------------
-
-
 @pytest.mark.parametrize("n", [6, 10])
 def test_rotations_of_an_even_number_of_rows_leave_nothing_fixed(n):
     region = kernel_region(n, noise="spherical")
@@ -288,46 +165,7 @@ def test_rotations_of_an_even_number_of_rows_leave_nothing_fixed(n):
     assert np.isfinite(region.reach(u, 1 - 1 / region.m)).all()
 
 
-def test_signs_with_permutations_fix_single_rows_and_their_like():
-    region = kernel_region(10, noise="symmetric-exchangeable", m=100)
-    images = region.perturbations.apply(np.eye(10))  # (row, transformation, n)
-    fixed = [(images[j] == np.eye(10)[j]).all(axis=1).sum() for j in range(10)]
-    shared = max(fixed)
-    found = verdicts(region)
-    assert shared > 0
-    assert all(v.verdict == "unbounded" for v in found[:shared])
-    G = np.moveaxis(images, 0, -1)
-    flat = sum(np.linalg.matrix_rank(g - np.eye(10)) < 10 for g in G)
-    assert all(v.verdict == "bounded" for v in found[flat:])
-    assert flat > shared
-    undetermined = [v for v in found if v.verdict == "undetermined"]
-    assert undetermined
-    assert all(not v and v.direction is None for v in undetermined)
-
-
-@pytest.mark.parametrize(
-    ("noise", "kernel", "unit"),
-    [
-        (noise, kernel, 1e-3 if k % 2 == kernel else 1e3)
-        for k, noise in enumerate(
-            ("symmetric", "exchangeable", "symmetric-exchangeable", "spherical")
-        )
-        for kernel in (True, False)
-    ],
-)
-def test_the_unit_of_the_weights_does_not_matter(noise, kernel, unit):
-    # Weights and penalty in other units are the same problem; 1 / variance can be large or small.
-    rng = np.random.default_rng(0)
-    X = 2.0 * np.arange(12)[:, None] if kernel else rng.normal(size=(12, 3))
-    y = rng.laplace(size=12)
-    found = []
-    for c in (1.0, unit):
-        model = KernelRidge(kernel="rbf", alpha=0.5 * c) if kernel else Ridge(0.5 * c)
-        region = ua.confidence_region(
-            model, X, y, noise=noise, m=40, sample_weight=np.full(12, c), random_state=0
-        )
-        found.append([v.verdict for v in verdicts(region)])
-    assert found[0] == found[1]
+# --- rays confirm verdicts ---
 
 
 MODELS = [
@@ -373,9 +211,7 @@ def test_every_verdict_is_confirmed_by_rays(model, noise, n, d, whole, seed):
             assert not np.isposinf(ends[:, q - 1]).any()
         if verdict.verdict == "unbounded" and verdict.direction is None:
             # Counting proves it for a kernel of full rank, also where a rounded direction ends.
-            design = region.objective.design
-            assert design.dual
-            assert design.full_rank
+            assert isinstance(model, KernelRidge)
         elif verdict.verdict == "unbounded":
             # A rounded direction may end, but beyond all that double precision resolves.
             assert region.reach(verdict.direction, verdict.level) > 1e9
@@ -383,44 +219,138 @@ def test_every_verdict_is_confirmed_by_rays(model, noise, n, d, whole, seed):
             assert region.contains(region.estimate + 1e3 * verdict.direction, verdict.level)
 
 
-# --- verdicts -------------------------------------------------------------------------------------
+# --- single values ---
+
+SMOOTH = KernelRidge(kernel="rbf", gamma=0.5, alpha=2.0)
 
 
-def test_a_verdict_is_true_only_if_bounded():
-    region = kernel_region()
-    good, bad = region.bounded(0.05), region.bounded(0.95)
-    assert bool(good) is True
-    assert bool(bad) is False
-    assert good.direction is None
+def assert_infinite(found, *statuses):
+    assert np.isneginf(found.lower).all()
+    assert np.isposinf(found.upper).all()
+    assert found.status in statuses
+    assert found.reason
 
 
-def test_the_highest_bounded_level_is_bounded_and_the_next_is_not():
-    region = kernel_region()
-    best = region.max_bounded_level
-    assert region.bounded(best)
-    assert not region.bounded(best + 1 / region.m)
+@pytest.mark.parametrize("n", [20, 100])
+def test_values_at_the_inputs_are_finite_below_the_largest_bounded_level(n):
+    """The count of plus signs of the most fortunate row decides (theory 4.4)."""
+    X, y, _ = ua.datasets.sine(n=n, random_state=0)
+    region = ua.confidence_region(SMOOTH, X, y, m=50)
+    best, between = region.max_bounded_level, (X[1:] + X[:-1]) / 2
+    assert best == pytest.approx(1 - (1 + int((signs(region) > 0).sum(axis=0).max())) / 50)
+    for level in (best, best - 0.1):
+        band = region.band(X, level, method="joint")
+        assert band.status is Status.CERTIFIED
+        assert np.isfinite([band.lower, band.upper]).all()
+        assert region.bounded(level).verdict == "bounded"
+        assert_infinite(region.band(between, level, method="joint"), Status.NOT_CERTIFIED)
+    for inputs in (X, between):
+        assert_infinite(region.band(inputs, 0.9, method="joint"), Status.UNBOUNDED)
+    dual = region.interval(level=0.9, simultaneous=True, method="joint")
+    assert_infinite(dual, Status.UNBOUNDED, Status.UNDETERMINED)
 
 
-def test_signs_with_permutations_bound_what_signs_leave_free():
-    plain = kernel_region(10, m=200)
-    both = kernel_region(10, noise="symmetric-exchangeable", m=200)
-    assert not plain.bounded(0.7)
-    images = both.perturbations.apply(np.eye(10))
-    fixed = max((images[j] == np.eye(10)[j]).all(axis=1).sum() for j in range(10))
-    assert fixed < 0.3 * 200  # no single value is free for as many sets as level 0.7 needs
-    assert both.bounded(0.7).verdict != "unbounded"
+def test_each_value_is_finite_exactly_where_its_own_signs_allow_it():
+    X, y, _ = ua.datasets.sine(n=25, random_state=1)
+    region = ua.confidence_region(KernelRidge(kernel="rbf", alpha=1.0), X, y, random_state=1, m=100)
+    plus = (signs(region) > 0).sum(axis=0)
+    assert plus.min() < 45 < 52 < plus.max()
+    for q in (45, 50, 52):
+        band = region.band(X, 1 - q / 100, method="joint")
+        np.testing.assert_array_equal(np.isfinite(band.upper), plus < q)
+        np.testing.assert_array_equal(np.isfinite(band.lower), plus < q)
 
 
-def test_a_norm_bound_helps_unless_a_constant_shift_is_free():
-    helps = kernel_region()
-    X = np.linspace(0, 20, 10)[:, None]
-    assert np.isfinite(helps.band(X, norm_bound=10.0, method="joint").upper).all()
-    # Permutations never see the intercept of ridge regression, and no norm does either.
-    region = kernel_region(model=Ridge(0.5), noise="exchangeable")
-    assert np.isinf(region.band(X, norm_bound=10.0, method="joint").upper).all()
+def test_slopes_are_finite_under_permutations_and_the_intercept_is_not():
+    X, y, _ = ua.datasets.linear(n=40, random_state=5)
+    joint = {"simultaneous": True, "method": "joint"}
+    for model in (LinearRegression(), Ridge(alpha=1.0)):
+        region = ua.confidence_region(model, X, y, noise="exchangeable", m=20, random_state=5)
+        found = region.interval(level=0.9, **joint)
+        np.testing.assert_array_equal(np.isfinite(found.upper), [False, True, True, True])
+        np.testing.assert_array_equal(np.isfinite(found.lower), [False, True, True, True])
+        assert found.status is Status.UNBOUNDED
+        assert_infinite(region.band(X, method="joint", level=0.9), Status.UNBOUNDED)
+        steps = np.column_stack([np.zeros(39), np.diff(X, axis=0)])
+        assert region.interval(steps, level=0.9, **joint).status is Status.CERTIFIED
 
 
-def test_several_levels_give_a_dictionary():
-    region = kernel_region()
-    found = region.bounded([0.05, 0.95])
-    assert [found[0.05].verdict, found[0.95].verdict] == ["bounded", "unbounded"]
+# --- values at the inputs of a kernel, in 60 digits ---
+
+
+M = 20
+
+
+def exact_kernel(name, gamma, X):
+    """The kernel matrix in 60 digits."""
+    rows = [[mp.mpf(float(x)) for x in row] for row in X]
+    g = mp.mpf(gamma)
+
+    def k(u, v):
+        if name == "rbf":
+            return mp.exp(-g * sum((a - b) ** 2 for a, b in zip(u, v, strict=True)))
+        if name == "laplacian":
+            return mp.exp(-g * sum(abs(a - b) for a, b in zip(u, v, strict=True)))
+        return (g * sum(a * b for a, b in zip(u, v, strict=True)) + 1) ** 3
+
+    return mp.matrix([[k(u, v) for v in rows] for u in rows])
+
+
+def exact_uppers(region, K, y, alpha, rows, q):
+    """The q-th largest of the largest f(x_j) over the sets, for signs and a K of full rank."""
+    n = len(y)
+    inverse = mp.inverse(K + alpha * mp.eye(n))  # D / alpha
+    y = mp.matrix([mp.mpf(float(v)) for v in y])
+    found = {j: [] for j in rows}
+    whole = (y.T * inverse * y)[0]
+    for signs in region.perturbations.apply(np.ones(n)):
+        J, P = ([i for i in range(n) if (signs[i] < 0) == flip] for flip in (True, False))
+        for j in set(rows) - set(J):  # free, unless the set is empty
+            found[j].append(mp.inf if J else -mp.inf)
+        if not set(rows) & set(J):
+            continue
+        # y_i is y in the rows P and anything in J, with y_iᵀD y_i <= yᵀD y.
+        D = mp.matrix([[inverse[a, b] for b in J] for a in J])
+        across = mp.matrix([sum((inverse[a, b] * y[b] for b in P), mp.mpf(0)) for a in J])
+        centre = -mp.lu_solve(D, across)
+        y_P = [y[b] for b in P]
+        rest = sum(y[a] * inverse[a, b] * y[b] for a in P for b in P) if y_P else mp.mpf(0)
+        rho = whole - rest + (across.T * centre)[0] * -1
+        for j in set(rows) & set(J):
+            at = J.index(j)
+            unit = mp.matrix([mp.mpf(int(a == j)) for a in J])
+            spread = mp.lu_solve(D, unit)[at]
+            # y_i = f + G(y - f) = 2f - y in the rows J.
+            found[j].append((y[j] + centre[at] + mp.sqrt(rho * spread)) / 2)
+    return [sorted(found[j], reverse=True)[q - 1] for j in rows]
+
+
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize(
+    ("kernel", "gamma", "alpha"),
+    [
+        (*kernel, alpha)
+        for k, kernel in enumerate(
+            [("rbf", 0.01), ("laplacian", 10.0), ("rbf", 10.0), ("laplacian", 0.01),
+             ("rbf", 100.0), ("poly", 1.0)]
+        )
+        for alpha in (1e-7, 1e-5, 1e-4, 1e-2, 10.0)[k % 2 :: 2]
+    ],
+)  # fmt: skip
+def test_certified_bands_hold_the_exact_bounds(kernel, gamma, alpha):
+    rng = np.random.default_rng(int(gamma * 100))
+    n = 9
+    X = np.round(rng.uniform(0, 3, (n, 2)), 3)
+    y = np.round(5 + rng.normal(size=n), 3)
+    model = KernelRidge(kernel=kernel, gamma=gamma, alpha=alpha)
+    region = ua.confidence_region(model, X, y, m=M, random_state=1)
+    q = 14
+    band = region.band(X[:3], level=1 - q / M, method="joint")
+    with mp.workdps(60):
+        K = exact_kernel(kernel, gamma, X)
+        for j, exact in enumerate(exact_uppers(region, K, y, mp.mpf(alpha), range(3), q)):
+            assert band.upper[j] >= exact
+            if band.status is Status.CERTIFIED:
+                assert np.isfinite(band.upper[j])
+            if alpha >= 1e-6 and kernel != "poly" and gamma >= 10 and mp.isfinite(exact):
+                assert float(band.upper[j] - exact) < 1e-4 * (1 + abs(float(exact)))

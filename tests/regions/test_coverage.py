@@ -11,7 +11,6 @@ from zlib import crc32
 import numpy as np
 import pytest
 from scipy.stats import binom
-from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -24,7 +23,6 @@ SLOW = pytest.mark.slow
 # With 138 runs or more, a rank that is missing at either end is outside the 1e-6 band.
 FOR_EACH_LAW = 5  # where the counts of four laws are added up, and those of eight models
 OF_FIVE = 28  # where the counts of five assumptions are added up
-OF_FOUR, OF_EIGHT = 35, 20  # where the counts of so many models are added up
 M = 10
 LEVELS = (0.1, 0.5, 0.8, 0.9)  # at both ends one rank too many or too few is all or nothing
 N = 7
@@ -97,15 +95,6 @@ VARIANTS = {
         with_ones(SPLINES.fit_transform(X_LINE)),
         np.array([0.5, -1.0, 2.0, 0.3, -0.8]),
     ),
-}
-BY_NAME = {
-    name: replace(
-        MODELS[name],
-        estimator=clone(MODELS[name].estimator).set_params(kernel="rbf", gamma=GAMMA),
-        X=X_PLANE,
-        ideal=np.concatenate([[0.4], DUAL]) if name == "SVR" else DUAL,
-    )
-    for name in ("KernelRidge", "KernelLasso", "KernelHuber", "SVR")
 }
 
 # --- laws of the noise, by the assumption that they satisfy ------------------------------------
@@ -251,55 +240,3 @@ def test_coverage_is_exact_for_weights_weightings_and_pipelines(name):
             )
         )
     assert_each_and_all_exact(counts, OF_FIVE)
-
-
-BY_NAME_WITH = {
-    "KernelRidge": ("symmetric", "cauchy"),
-    "KernelLasso": ("block symmetric", "common cauchy factor"),
-    "KernelHuber": ("spherical", "multivariate t"),
-    "SVR": ("symmetric", "gaussian"),
-}
-
-
-@SLOW
-def test_coverage_is_exact_for_kernels_by_name():
-    """Every kernel model with one law, and all of them together."""
-    counts = []
-    for name, (assumption, law) in BY_NAME_WITH.items():
-        (noise, laws), model = LAWS[assumption], BY_NAME[name]
-        seed, given = f"{name}, {assumption}, {law}", (model.ideal, model.values, OF_FOUR)
-        counts.append(covered(seed, model, noise, laws[law], *given))
-    assert_each_and_all_exact(counts, OF_FOUR)
-
-
-def bent(X):
-    """No linear function of the inputs comes near this one."""
-    return 5 * np.cos(3 * X[:, 0]) + X[:, 1] ** 2
-
-
-LINEAR_KERNEL = {
-    "KernelRidge": KernelRidge(alpha=0.7),
-    "KernelLasso": ua.KernelLasso(alpha=0.5),
-    "KernelHuber": ua.KernelHuber(alpha=0.7, delta=0.8),
-    "SVR": SVR(kernel="linear", C=C, epsilon=0.3),
-}
-OUTSIDE = {name: MODELS[name] for name in ("LinearRegression", "Ridge", "Lasso", "HuberRegressor")}
-OUTSIDE |= {
-    f"{name}, linear kernel": Model(estimator, X_PLANE, X_PLANE @ X_PLANE.T, DUAL)
-    for name, estimator in LINEAR_KERNEL.items()
-}
-
-
-@SLOW
-@pytest.mark.parametrize(
-    ("assumption", "law"), [("symmetric", "cauchy"), ("exchangeable", "lognormal")]
-)
-def test_coverage_is_exact_for_a_function_outside_the_range_of_the_model(assumption, law):
-    """Every model, and all of them together."""
-    (noise, laws), values, counts = LAWS[assumption], bent(X_PLANE), []
-    for name, model in OUTSIDE.items():
-        away = values - model.phi @ np.linalg.lstsq(model.phi, values, rcond=None)[0]
-        assert np.linalg.norm(away) > 5
-        seed = f"outside {name}, {law}"
-        counts.append(covered(seed, model, noise, laws[law], bent, values, OF_EIGHT))
-    assert_each_and_all_exact(counts, OF_EIGHT)

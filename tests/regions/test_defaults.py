@@ -4,7 +4,6 @@ import inspect
 
 import numpy as np
 import pytest
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
@@ -48,24 +47,6 @@ def test_results_from_balanced_cells_report_the_level_of_their_cells(region):
         assert "at level 0.96875, all at once" in str(found)
 
 
-def test_a_band_with_a_norm_bound_reports_the_attained_level():
-    x, y, _ = ua.datasets.sine(n=20, random_state=0)
-    kernel = ua.confidence_region(KernelRidge(kernel="rbf"), x, y)
-    assert kernel.band(x[:2], norm_bound=30, method="joint").level == ATTAINED
-
-
-def test_what_has_no_level_of_its_own_uses_the_same_one(region):
-    directions = np.random.default_rng(0).normal(size=(40, 3))
-    exact = region.reach(directions, level=None)[:, 128 - 122 - 1]
-    np.testing.assert_array_equal(region.reach(directions), exact)
-    ends = np.array([span[-1, 1] for span in region.crossings(directions)])
-    np.testing.assert_allclose(ends, exact, rtol=1e-12)
-    tried = region.estimate + directions
-    np.testing.assert_array_equal(region.contains(tried), region.rank(tried) <= 122)
-    assert region.contains(region.sample(20)).all()
-    assert region.norm_lower_bound() == region.norm_lower_bound(ATTAINED)
-
-
 def test_an_interval_holds_by_itself_and_reports_the_level_of_its_cells(region):
     found, joint = region.interval(), region.interval(**JOINT)
     assert not found.simultaneous
@@ -88,14 +69,6 @@ def test_several_levels_are_the_keys_and_each_result_has_its_own(region):
     assert region.ellipsoid(level=[0.9])[0.9].level == 116 / 128
 
 
-def test_an_infinite_interval_has_the_level_that_was_asked_for():
-    few = ua.confidence_region(LinearRegression(), X[:6], Y[:6])
-    found = few.interval()
-    assert np.isinf(found.upper).all()
-    assert found.level == 0.95
-    assert (found.attained == 1).all()
-
-
 def test_clusters_are_blocks_whose_signs_may_change():
     labels = np.arange(120) // 4
     one = ua.confidence_region(Ridge(), X, Y, clusters=labels)
@@ -104,25 +77,6 @@ def test_clusters_are_blocks_whose_signs_may_change():
     np.testing.assert_array_equal(one.interval().lower, two.interval().lower)
     with pytest.raises(ValueError, match="clusters and noise are two assumptions"):
         ua.confidence_region(Ridge(), X, Y, clusters=labels, noise="symmetric")
-
-
-def test_all_transformations_of_a_small_group():
-    # Of ten rows without a penalty, s and -s give one statistic.
-    every = ua.confidence_region(LinearRegression(), X[:10], Y[:10], m="all")
-    assert every.enumerated
-    assert every.m == 2**9
-    assert every.interval(**JOINT).level == np.ceil(0.95 * 512) / 512
-    with pytest.raises(ValueError, match="'all'"):
-        ua.confidence_region(LinearRegression(), X[:10], Y[:10], m="group")
-
-
-def test_the_seed_is_zero_and_signs_have_none():
-    once, again = (ua.confidence_region(Ridge(), X, Y, noise="exchangeable") for _ in range(2))
-    np.testing.assert_array_equal(once.perturbations.apply(Y), again.perturbations.apply(Y))
-    signs = [ua.confidence_region(Ridge(), X, Y, random_state=seed) for seed in (0, 1, None)]
-    tried = np.random.default_rng(1).normal(size=(50, 3))
-    for other in signs[1:]:
-        np.testing.assert_array_equal(signs[0].rank(tried), other.rank(tried))
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LinearRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
-from unassuming.regions import Status
 
 X, Y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 COPIES = {
@@ -94,43 +91,6 @@ def test_what_two_columns_share_is_free_and_the_rest_is_that_of_one(name):
     np.testing.assert_allclose(bands[0].upper, bands[1].upper, rtol=1e-6)
 
 
-def test_a_spline_basis_with_an_intercept_has_the_band_and_the_ranks_of_the_basis_alone():
-    rng = np.random.default_rng(7)
-    x = rng.uniform(-1, 3, size=(40, 1))
-    y = np.cos(2 * x[:, 0]) + 0.3 * rng.laplace(size=40)
-    basis = SplineTransformer(n_knots=6)
-    both = region_of(x, make_pipeline(basis, LinearRegression()), y)
-    alone = region_of(x, make_pipeline(basis, LinearRegression(fit_intercept=False)), y)
-    times = np.linspace(-0.9, 2.9, 9)[:, None]
-    band, other = (region.band(times, level=0.9, method="joint") for region in (both, alone))
-    assert band.status is Status.CERTIFIED
-    np.testing.assert_allclose(band.lower, other.lower, rtol=1e-7, atol=1e-7)
-    np.testing.assert_allclose(band.upper, other.upper, rtol=1e-7, atol=1e-7)
-    interval = both.interval(level=0.9, simultaneous=True, method="joint")
-    assert np.isneginf(interval.lower).all()
-    assert np.isposinf(interval.upper).all()
-    steps = np.random.default_rng(1).normal(size=(30, 8))
-    slopes = alone.estimate + steps * np.geomspace(0.05, 1, 30)[:, None]
-    # The constant 3 is an intercept, or 3 in each coefficient of the basis.
-    ranks = both.rank(np.column_stack([np.full(30, 3.0), slopes - 3.0]))
-    np.testing.assert_array_equal(ranks, alone.rank(slopes))
-    assert len(np.unique(ranks)) > 5
-
-
-def test_all_indicators_of_a_category_beside_an_intercept():
-    rng = np.random.default_rng(0)
-    group = rng.integers(3, size=60)
-    y = group + rng.laplace(size=60)
-    full, some = (region_of(np.eye(3)[group][:, :k], y=y) for k in (3, 2))
-    inputs = np.eye(3)
-    bands = [r.band(inputs[:, :k], level=0.9, method="joint") for r, k in ((full, 3), (some, 2))]
-    np.testing.assert_allclose(bands[0].lower, bands[1].lower, rtol=1e-7)
-    contrast = full.interval([[0.0, 1.0, -1.0, 0.0]], level=0.9, simultaneous=True, method="joint")
-    other = some.interval([[0.0, 1.0, -1.0]], level=0.9, simultaneous=True, method="joint")
-    assert contrast.upper[0] == pytest.approx(other.upper[0], rel=1e-7)
-    assert np.isinf(full.interval(level=0.9, simultaneous=True, method="joint").upper).all()
-
-
 @pytest.mark.parametrize("noise", ["symmetric", "spherical", "exchangeable"])
 def test_a_hypothesis_about_columns_that_depend_on_each_other_tests_what_they_determine(noise):
     rng = np.random.default_rng(0)
@@ -142,14 +102,6 @@ def test_a_hypothesis_about_columns_that_depend_on_each_other_tests_what_they_de
         found = two.hypothesis(["x0", "x1"], value=[value, 0.0])
         assert found.pvalue == pytest.approx(one.hypothesis("x0", value=value).pvalue, abs=1e-9)
     assert two.hypothesis("x0").pvalue == 1
-
-
-def test_a_constant_outcome_has_intervals_of_no_width():
-    X = np.random.default_rng(0).normal(size=(40, 2))
-    for y in (np.full(40, 5.0), np.full(40, 0.1)):
-        summary = ua.confidence_region(LinearRegression(), X, y).summary()
-        np.testing.assert_allclose(summary.lower, [y[0], 0, 0], rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(summary.upper, [y[0], 0, 0], rtol=1e-12, atol=1e-14)
 
 
 def test_spherical_noise_refuses_weights_that_differ():

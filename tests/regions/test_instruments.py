@@ -1,20 +1,14 @@
 """Regions with instruments: exact ranks and coverage, sets and their print, what is refused."""
 
-import pickle
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom, f
-from sklearn.compose import make_column_transformer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from scipy.stats import binom
 
 import unassuming as ua
 from unassuming.regions import IntervalUnion, Status
-from unassuming.regions.single.hypotheses import best_cells
-from unassuming.regions.single.instruments import Instruments
 
 SEEDS = range(100)
 
@@ -99,46 +93,6 @@ def test_coverage_is_the_level_for_instruments_of_every_strength(strength, k):
     assert band_of(len(SEEDS), 0.9)[0] <= at_once <= band_of(len(SEEDS), 0.9)[1]
 
 
-@pytest.mark.parametrize(
-    "noise", ["exchangeable", "symmetric-exchangeable", ua.noise.BlockSymmetric(np.arange(60) // 3)]
-)
-def test_other_noise_has_cells_of_its_own(noise):
-    region, truth = region_of(noise="laplace", n=60)
-    other = ua.confidence_region(
-        region.estimator, region.inputs, region.objective.y, noise=noise, random_state=0
-    )
-    found = other.summary(0.9)
-    assert found.method == ("pairs" if noise == "exchangeable" else "cells",)
-    assert found.sets[0].contains(truth[-1])
-    assert other.hypothesis("x", 5.0).pvalue < 0.05
-
-
-def test_a_stronger_instrument_narrows_and_a_wrong_value_is_rejected():
-    region, truth = region_of(n=200, strength=1.0)
-    found = region.summary(0.9)
-    assert found.upper[0] - found.lower[0] < 0.5
-    assert region.hypothesis("x", truth[-1] + 0.5).pvalue < 0.01
-    assert region.hypothesis("x", truth[-1]).pvalue > 0.05
-    assert not region.contains(truth + np.array([0, 0, 0.5]))
-
-
-def test_the_division_sees_neither_the_outputs_nor_the_endogenous_column():
-    X, y, _ = data(k=2)
-    rng = np.random.default_rng(1)
-    tables = [(X, y), (X.assign(x=rng.normal(size=60)), rng.normal(size=60))]
-    cells = []
-    for table, outputs in tables:
-        for instruments in (["w0"], ["w0", "w1"]):
-            model = ua.InstrumentalRegression(endogenous="x", instruments=instruments)
-            region = ua.confidence_region(model, table, outputs)
-            found = Instruments(region.problem)
-            D = found.objective.exogenous.matrix.shape[1]
-            h = np.eye(D)[D - len(instruments) :]
-            cells.append(best_cells(found.evidence.signed, h, 0.95, None).places)
-    np.testing.assert_array_equal(cells[0], cells[2])
-    np.testing.assert_array_equal(cells[1], cells[3])
-
-
 # --- geometry ----------------------------------------------------------------------------------
 
 
@@ -153,28 +107,6 @@ def test_every_end_of_a_set_is_where_the_test_begins_to_reject(strength, k):
     np.testing.assert_array_equal(values.contains(near), accepted)
 
 
-def test_crossings_of_the_joint_region_agree_with_a_dense_scan_of_membership():
-    region, truth = region_of(strength=0.25, k=2, seed=2)
-    t = np.linspace(-8, 8, 801)
-    for direction in ([0.0, 0.0, 1.0], [0.3, -0.5, 1.0]):
-        spans = region.crossings(direction, level=0.8, origin=truth)
-        member = region.contains(truth + t[:, None] * direction, level=0.8)
-        inside = ((spans[:, 0] <= t[:, None]) & (t[:, None] <= spans[:, 1])).any(axis=1)
-        apart = (np.abs(t[:, None] - spans.reshape(-1)) > 1e-6).all(axis=1)
-        np.testing.assert_array_equal(inside[apart], member[apart])
-
-
-@pytest.mark.slow
-def test_bounds_of_the_joint_region_hold_for_every_member():
-    region, _ = two_endogenous()
-    outer = region.interval(level=0.9, inner=True, simultaneous=True, method="joint")
-    assert outer.status is Status.CERTIFIED
-    members = region.sample(100, level=0.9, random_state=0)
-    assert (members >= outer.lower - 1e-9).all()
-    assert (members <= outer.upper + 1e-9).all()
-    assert (outer.inner_lower >= outer.lower).all()
-
-
 def test_statistics_of_the_joint_region_are_those_of_the_formula():
     region, truth = two_endogenous(n=30)
     W = np.column_stack([np.ones(30), region.inputs[["u", "v", "w"]]])
@@ -185,24 +117,6 @@ def test_statistics_of_the_joint_region_are_those_of_the_formula():
     perturbed = np.vstack([r, region.perturbations.apply(r)])
     expected = np.square(perturbed @ W @ root).sum(axis=1) / 30
     np.testing.assert_allclose(region.statistics(truth), expected, rtol=1e-9)
-
-
-@pytest.mark.slow
-def test_with_gaussian_noise_and_many_rows_the_set_is_nearly_that_of_anderson_and_rubin():
-    region, _ = region_of(n=1500, strength=0.5, noise="gaussian")
-    X, y = region.inputs, region.objective.y
-    Z, w, n = np.column_stack([np.ones(1500), X["z"]]), X["w0"].to_numpy(), 1500
-    grid = np.linspace(-1, 2, 3001)
-    r = y[:, None] - np.outer(X["x"], grid)
-    r = r - Z @ np.linalg.lstsq(Z, r, rcond=None)[0]
-    tilde = w - Z @ np.linalg.lstsq(Z, w, rcond=None)[0]
-    explained = (tilde @ r) ** 2 / (tilde @ tilde)
-    accepted = grid[explained / ((r**2).sum(axis=0) - explained) * (n - 3) <= f.ppf(0.9, 1, n - 3)]
-    found = region.summary(0.9)
-    width = accepted[-1] - accepted[0]
-    assert found.lower[0] == pytest.approx(accepted[0], abs=0.35 * width)
-    assert found.upper[0] == pytest.approx(accepted[-1], abs=0.35 * width)
-    assert 0.7 < (found.upper[0] - found.lower[0]) / width < 1.5
 
 
 # --- several columns ---------------------------------------------------------------------------
@@ -255,14 +169,6 @@ def test_methods_that_need_exogenous_columns_are_refused(action, message):
         action(region)
 
 
-def test_a_simultaneous_summary_comes_from_the_joint_region():
-    region, truth = region_of(strength=1.5, m=20)
-    found = region.summary(0.9, simultaneous=True)
-    assert found.method == ("joint region",) * 3
-    assert (found.lower <= truth).all()
-    assert (truth <= found.upper).all()
-
-
 # --- results -----------------------------------------------------------------------------------
 
 
@@ -294,15 +200,6 @@ def test_two_rays_are_returned_and_printed_as_such():
     np.testing.assert_allclose(minus.ends, [[-np.inf, -2 * b], [-2 * a, np.inf]])
 
 
-def test_an_ordinary_interval_prints_as_always():
-    region, _ = region_of(strength=1.5, n=100)
-    found = region.summary(0.9)
-    assert "  estimate     lower     upper      pvalue" in str(found)
-    assert "Coefficients of controls have no exact interval" in str(found)
-    assert region.interval(level=0.9, simultaneous=False).status is Status.ONE_BY_ONE
-    assert "instruments act on y through these alone" in str(region)
-
-
 def test_instruments_that_contradict_each_other_leave_no_value():
     rng = np.random.default_rng(0)
     W, e = rng.normal(size=(200, 2)), rng.normal(size=200)
@@ -318,14 +215,6 @@ def test_instruments_that_contradict_each_other_leave_no_value():
     assert not region.contains(region.estimate)
 
 
-def test_too_few_rows_say_how_many_would_do():
-    region, _ = region_of(n=10)
-    found = region.interval(level=0.95, simultaneous=False)
-    assert found.status is Status.TOO_FEW_CELLS
-    assert str(found.sets[0]) == "(-inf, inf)"
-    assert "rows like these would be enough" in found.reason
-
-
 def test_unions_of_intervals():
     union = IntervalUnion(np.array([[-np.inf, -1.0], [0.0, 0.0], [2.0, 3.0]]))
     assert str(union) == "(-inf, -1] or {0} or [2, 3]"
@@ -334,76 +223,3 @@ def test_unions_of_intervals():
     assert (union.lower, union.upper, union.bounded, len(union)) == (-np.inf, 3.0, False, 3)
     empty = IntervalUnion(np.zeros((0, 2)))
     assert (str(empty), empty.lower, empty.upper) == ("no value", np.inf, -np.inf)
-
-
-def test_pipelines_encode_controls_and_keep_names():
-    X, y, _ = data(n=90)
-    X = X.assign(city=np.array(["a", "b", "c"])[np.arange(90) % 3])
-    encode = make_column_transformer(
-        (OneHotEncoder(drop="first"), ["city"]),
-        remainder="passthrough",
-        verbose_feature_names_out=False,
-    )
-    model = make_pipeline(encode, ua.InstrumentalRegression(endogenous="x", instruments="w0"))
-    region = ua.confidence_region(model, X, y, random_state=0)
-    assert region.names == ["intercept", "city_b", "city_c", "z", "x"]
-    assert region.summary().names == ("x",)
-    assert region.band(X.iloc[:2], method="joint").estimate.shape == (2,)
-
-
-def test_weights_enter_the_sets():
-    X, y, _ = data(n=60)
-    model, weight = ua.InstrumentalRegression(endogenous="x", instruments="w0"), np.ones(60)
-    plain = ua.confidence_region(model, X, y, random_state=0).summary()
-    ones = ua.confidence_region(model, X, y, sample_weight=weight, random_state=0).summary()
-    np.testing.assert_allclose(plain.lower, ones.lower)
-    weight[::2] = 4
-    other = ua.confidence_region(model, X, y, sample_weight=weight, random_state=0)
-    fitted = model.fit(X, y, sample_weight=weight)
-    np.testing.assert_allclose(other.estimate, [fitted.intercept_, *fitted.coef_])
-    assert other.summary().lower[0] != plain.lower[0]
-
-
-def test_a_saved_region_answers_alike(tmp_path):
-    region, _ = region_of(k=2)
-    ua.save(region, tmp_path / "iv.region")
-    loaded = ua.load(tmp_path / "iv.region")
-    assert str(loaded) == str(region)
-    assert str(loaded.summary()) == str(region.summary())
-    np.testing.assert_array_equal(
-        loaded.interval(simultaneous=True, method="joint").lower,
-        region.interval(simultaneous=True, method="joint").lower,
-    )
-
-
-def test_a_region_can_be_pickled():
-    region, truth = region_of(k=2)
-    again = pickle.loads(pickle.dumps(region))
-    assert again.rank(truth) == region.rank(truth)
-    assert str(again.summary()) == str(region.summary())
-
-
-def test_widths_are_not_predicted():
-    X, _, _ = data()
-    model = ua.InstrumentalRegression(endogenous="x", instruments="w0")
-    with pytest.raises(ua.NotAvailable, match="cannot be predicted for a model with instruments"):
-        ua.plan(model, X, norm_bound=3.0, noise_scale=1.0)
-
-
-def test_the_forest_plot_draws_every_part():
-    _, found = weak()
-    drawn = ua.plots.forest_data(found)
-    np.testing.assert_array_equal(drawn.sets[0], found.sets[0].ends)
-    ax = ua.plots.forest(found)
-    assert len(ax.collections[0].get_segments()) == 2
-
-
-def test_samples_start_at_the_estimate_which_may_be_outside():
-    rng = np.random.default_rng(0)
-    W, e = rng.normal(size=(100, 2)), rng.normal(size=100)
-    x = W.sum(axis=1) + 0.3 * e
-    model = ua.InstrumentalRegression(endogenous=0, instruments=[1, 2])
-    table, y = np.column_stack([x, W]), x + 3 * W[:, 0] + e
-    region = ua.confidence_region(model, table, y, random_state=0)
-    with pytest.raises(ua.NotAvailable, match="more instruments than endogenous columns"):
-        region.sample(5, level=0.5)

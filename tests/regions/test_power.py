@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 from sklearn.svm import SVR
@@ -75,30 +75,10 @@ def test_a_shift_by_three_noise_scales_is_rejected(case):
 
 
 @pytest.mark.slow_but_first
-@pytest.mark.parametrize("name", slow_but(MODELS, "Ridge", "KernelLasso"))
-def test_a_shift_by_three_noise_scales_is_rejected_with_ten_blocks(name):
-    """Only 1,024 sign vectors are left, and of n = 20 residuals only ten move freely."""
-    estimator, truth = MODELS[name]
-    noise = ua.noise.BlockSymmetric(np.arange(N) // 2)
-    assert rejected(estimator, truth, three_scales, noise=noise) >= 0.7
-
-
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", slow_but(MODELS, "LinearRegression", "SVR"))
 def test_a_wrong_slope_is_rejected_under_exchangeable_noise(name):
     estimator, truth = MODELS[name]
     assert rejected(estimator, truth, a_slope, noise="exchangeable") >= 0.95
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["Ridge", "KernelRidge", "SVR"])
-def test_more_of_a_shift_is_rejected_more_often(name):
-    estimator, truth = MODELS[name]
-    shares = [
-        rejected(estimator, truth, lambda X, k=k: k * SCALE + 0 * X[:, 0], runs=25, level=0.9, m=20)
-        for k in (0, 1, 3)
-    ]
-    assert shares[0] + 0.15 < shares[1] < shares[2] - 0.15
 
 
 @pytest.mark.parametrize("estimator", [LinearRegression(), Ridge(alpha=2.0)])
@@ -109,60 +89,7 @@ def test_exchangeable_noise_never_sees_a_shift_of_the_intercept(estimator):
     candidates = np.array([1.0, 0.5]) + rng.normal(size=(200, 2)) * [1.0, 0.1]
     ranks = region.rank(candidates)
     assert len(np.unique(ranks)) > 20
-    for shift in (-1.0, 3.7, 1e3, -1e4):
+    for shift in (-1.0, 3.7, 1e3):
         moved = candidates + np.array([shift, 0.0])
         np.testing.assert_array_equal(region.rank(moved), ranks)
         assert [region.rank(a) for a in moved[:20]] == ranks[:20].tolist()
-
-
-def test_symmetric_noise_does_see_a_shift_of_the_intercept():
-    y = line(X) + np.random.default_rng(3).laplace(scale=SCALE, size=N)
-    region = ua.confidence_region(LinearRegression(), X, y, random_state=1, m=100)
-    assert region.rank([1.0, 0.5]) < 90
-    assert region.rank([1.0 - 3 * SCALE, 0.5]) == 100
-
-
-# --- ε-SVR: the weighting (THEORY.md 5) --------------------------------------------------------
-
-
-def svr_rejects(sigma, weighting, runs):
-    estimator = SVR(C=12.5, epsilon=0.1, gamma=1 / (2 * sigma**2))
-    two_scales = {"shift": lambda X: np.full(len(X), -2 * SCALE), "level": 0.9, "m": 100}
-    return rejected(estimator, wave, runs=runs, weighting=weighting, **two_scales)
-
-
-@pytest.mark.slow
-def test_svr_with_the_gram_weighting_sees_a_shift_that_the_identity_misses():
-    assert svr_rejects(sigma=1, weighting=None, runs=40) >= 0.95
-    assert svr_rejects(sigma=1, weighting="identity", runs=40) <= 0.05
-
-
-@pytest.mark.slow
-def test_svr_with_the_identity_depends_on_the_width_of_the_kernel():
-    assert svr_rejects(sigma=0.5, weighting=None, runs=40) >= 0.95
-    assert 0.1 <= svr_rejects(sigma=0.5, weighting="identity", runs=40) <= 0.7
-
-
-# --- labels ------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow_but_first
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        RidgeClassifier(alpha=0.5),
-        pytest.param(ua.LSSVC(C=0.5, kernel="rbf", gamma=1.0), marks=pytest.mark.slow),
-    ],
-)
-@pytest.mark.parametrize(
-    "wrong", [lambda X: -0.8 * X[:, 0], lambda X: 0 * X[:, 0]], ids=["reversed", "no effect"]
-)
-def test_a_wrong_regression_function_of_labels_is_rejected(estimator, wrong):
-    inputs = np.linspace(-1, 1, 60)[:, None]
-    truth = 0.9 * inputs[:, 0]
-    count = 0
-    for seed in range(RUNS):
-        y = np.where(np.random.default_rng([seed, 9]).uniform(size=60) < (1 + truth) / 2, 1, -1)
-        region = ua.confidence_region(estimator, inputs, y, m=40, random_state=seed)
-        count += not region.contains(wrong, level=0.95)
-    assert count >= 0.95 * RUNS

@@ -3,9 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
-import pytest
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Lasso, Ridge
+from sklearn.linear_model import Ridge
 
 import unassuming as ua
 
@@ -21,14 +19,6 @@ def region_of(model=None, inputs=X, y=Y, **options):
     return ua.confidence_region(model, inputs, y, **{"m": 20, "random_state": 0, **options})
 
 
-def test_several_levels_are_a_dictionary():
-    region = region_of()
-    found = region.interval(level=[0.5, 0.9], simultaneous=True, method="joint")
-    assert isinstance(found, dict)
-    assert (found[0.5].upper < found[0.9].upper).all()
-    assert dict(region.contains(region.estimate, level=[0.5, 0.9])) == {0.5: True, 0.9: True}
-
-
 # Tables
 
 
@@ -38,12 +28,6 @@ def test_to_frame_keeps_the_index_and_the_columns_of_the_inputs():
     assert list(found.columns) == ["dose", "age", "estimate", "lower", "upper"]
     pd.testing.assert_frame_equal(found[["dose", "age"]], FRAME[4:7])
     assert found["lower"].notna().all()
-
-
-def test_to_frame_keeps_the_types_of_the_columns():
-    frame = pd.DataFrame({"u": X[:, 0], "n": np.arange(25), "b": pd.array([1] * 25, dtype="Int8")})
-    found = region_of(inputs=frame).band(frame, method="joint", level=0.9).to_frame()
-    assert list(found.dtypes[:3]) == list(frame.dtypes)
 
 
 def test_to_frame_of_a_polars_table_and_of_a_single_feature():
@@ -64,17 +48,3 @@ def test_to_frame_keeps_inputs_apart_that_are_called_like_a_bound():
 
 
 # What was assumed
-
-
-@pytest.mark.parametrize(
-    "model",
-    [Ridge(), KernelRidge(kernel="rbf"), pytest.param(Lasso(), marks=pytest.mark.slow)],
-    ids=repr,
-)
-def test_a_result_tells_the_norm_bound_it_rests_on(model):
-    region = region_of(model)
-    joint = {"level": 0.9, "simultaneous": True, "method": "joint"}
-    for ask in (lambda **k: region.band(X[:2], **k), region.interval):
-        bound, free = ask(norm_bound=12.5, **joint), ask(**joint)
-        assert bound.norm_bound == 12.5
-        assert free.norm_bound is None

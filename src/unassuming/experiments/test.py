@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unassuming._frames import as_frame
-from unassuming._numerics import EPS, SEEN, factor, precedes
+from unassuming._numerics import EPS, SEEN, factor
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming._words import joined
 from unassuming.experiments.design import Experiment
 from unassuming.inputs import as_finite, as_seed, streams
-from unassuming.ranking import Level, check_m, check_ties, draw_tie_order
+from unassuming.ranking import Level, Order, check_m, check_ties, precedes
 
 _MOST, _DRAWN = 4096, 1000
 """So many assignments are listed; beyond that, so many statistics are computed by default."""
@@ -390,7 +390,7 @@ def assignment_test(
     listed = m == "all" or (m is None and order <= _MOST)
     size = order if listed else _DRAWN if m is None else check_m(m)
     draws, tie_stream, _ = streams(seed)
-    tie_order = draw_tie_order(size, ties, tie_stream)
+    tie_order = Order.draw(size, ties, tie_stream).pi
     others = experiment.listed() if listed else experiment.drawn(size - 1, draws)
     lines, tested = EffectLines.of(experiment, others, tie_order), np.array([float(effect)])
     rank = int(lines.ranks(tested)[0])

@@ -20,8 +20,8 @@ from unassuming.inputs import row_count
 from unassuming.io import archive, described
 from unassuming.io.archive import Unreadable, as_integer, require
 from unassuming.io.tables import Store, as_plain
-from unassuming.noise import Noise, Perturbations, restricted
-from unassuming.ranking import check_ties
+from unassuming.noise import Noise, restricted
+from unassuming.ranking import Order, check_ties
 from unassuming.regions import Region, Tuning, build_region
 
 _FILE, _LOAD = "the saved region", "ua.load"  # as sentences name them
@@ -144,8 +144,7 @@ def load(path: str | os.PathLike[str], estimator: Any = None, noise: Noise | Non
         assumption = noise if arrays["rows"].all() else restricted(noise, arrays["rows"])
         described.check_noise(header["noise"], assumption, _FILE)
     try:
-        perturbations = Perturbations(assumption, drawn, header["n"], header["m"])
-        made = perturbations, tie_order
+        made = drawn, Order(tie_order)
         region = build_region(known, **options, noise=assumption, drawn=made)
         fitted, saved = _fitted(region), arrays["fitted"]
         near = 1e-7 * float(np.abs(saved).max(initial=0.0))

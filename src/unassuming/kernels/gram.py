@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import Kernel
 from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
 
-from unassuming._rounding import rank_cut
+from unassuming._numerics import rank_cut
 from unassuming._typing import Array
 from unassuming.kernels.compact import rectangular, truncated_parabolic
 

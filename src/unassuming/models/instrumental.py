@@ -12,8 +12,7 @@ from scipy.linalg import orth
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from unassuming._numerics import CUT
-from unassuming._rounding import powers_of_two
+from unassuming._numerics import CUT, powers_of_two
 from unassuming._typing import Array
 from unassuming.inputs import Roles, column_roles
 from unassuming.models.solvers import least_squares

@@ -18,8 +18,7 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVR
 
-from unassuming._numerics import CUT, EPS
-from unassuming._rounding import powers_of_two, rank_cut
+from unassuming._numerics import CUT, EPS, powers_of_two, rank_cut
 from unassuming._typing import Array
 
 _ROUNDS = 200

@@ -7,40 +7,31 @@ observed one uniform (`unassuming.ranking`, docs/theory.md 2 and 3); nothing els
 used, neither moments nor a density.
 """
 
-from unassuming.noise._base import LARGEST_GROUP, Noise
-from unassuming.noise._basis import InBasis
-from unassuming.noise._basis import require_basis as require_basis
+from unassuming.noise.base import LARGEST_GROUP, Noise
 
 # Shared within the library, not public.
-from unassuming.noise._characters import hashed as hashed
-from unassuming.noise._characters import is_group as is_group
-from unassuming.noise._characters import order_of as order_of
-from unassuming.noise._characters import powers as powers
-from unassuming.noise._characters import rows_of_stream as rows_of_stream
-from unassuming.noise._counter_draws import Key as Key
-from unassuming.noise._counter_draws import draw_key as draw_key
-from unassuming.noise._counter_draws import keyed_uniforms as keyed_uniforms
-from unassuming.noise._labels import Labels
-from unassuming.noise._named import NAMED, as_noise
-from unassuming.noise._permutations import (
+from unassuming.noise.base import draw_key as draw_key
+from unassuming.noise.base import keyed_uniforms as keyed_uniforms
+from unassuming.noise.basis import InBasis
+from unassuming.noise.labels import Labels
+from unassuming.noise.permutations import (
     Exchangeable,
     ExchangeableWithin,
     SymmetricExchangeable,
 )
-from unassuming.noise._perturbations import Perturbations
-from unassuming.noise._perturbations import Rounded as Rounded
-from unassuming.noise._quantile import Quantile
-from unassuming.noise._row_blocks import RowNoise as RowNoise
-from unassuming.noise._signs import BlockSymmetric, Symmetric
-from unassuming.noise._signs import SignFlips as SignFlips
-from unassuming.noise._signs import all_signs as all_signs
-from unassuming.noise._spherical import Spherical
-from unassuming.noise._subsets import is_spherical as is_spherical
-from unassuming.noise._subsets import restricted as restricted
-from unassuming.noise._subsets import sign_units_between as sign_units_between
-from unassuming.noise._subsets import sign_units_of as sign_units_of
-from unassuming.noise._subsets import swap_blocks_of as swap_blocks_of
-from unassuming.noise._subsets import units_of as units_of
+from unassuming.noise.perturbations import NAMED, Perturbations, as_noise
+from unassuming.noise.perturbations import is_group as is_group
+from unassuming.noise.perturbations import is_spherical as is_spherical
+from unassuming.noise.perturbations import restricted as restricted
+from unassuming.noise.perturbations import sign_units_of as sign_units_of
+from unassuming.noise.perturbations import swap_blocks_of as swap_blocks_of
+from unassuming.noise.perturbations import units_of as units_of
+from unassuming.noise.quantile import Quantile
+from unassuming.noise.rotations import Spherical
+from unassuming.noise.signs import BlockSymmetric, Symmetric
+from unassuming.noise.signs import hashed as hashed
+from unassuming.noise.signs import order_of as order_of
+from unassuming.noise.signs import powers as powers
 
 __all__ = [
     "LARGEST_GROUP",

@@ -18,7 +18,7 @@ from unassuming import datasets
 from unassuming._typing import Array
 from unassuming.kernels import rectangular, truncated_parabolic
 from unassuming.models import LSSVC, KernelLasso
-from unassuming.objectives import KernelDesign, SVRObjective, from_svr, register_objective
+from unassuming.objectives import DesignedObjective, from_svr, register_objective
 
 M = 100
 """Number of statistics of every region of the article."""
@@ -188,11 +188,11 @@ class BiasFreeSVR(SVR):
     """
 
 
-def _without_bias(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> SVRObjective:
+def _without_bias(
+    estimator: Any, X: Array, y: Array, sample_weight: Array | None
+) -> DesignedObjective:
     """Build the dual of ε-SVR without the constraint due to the bias."""
-    biased = from_svr(estimator, X, y, sample_weight)
-    design = KernelDesign(biased.kernel.K, kernel=biased.kernel.kernel)
-    return SVRObjective(design, y, biased.C, biased.epsilon)
+    return from_svr(estimator, X, y, sample_weight, intercept=False)
 
 
 register_objective(BiasFreeSVR, _without_bias)

@@ -7,33 +7,21 @@ collects the candidates with rank at most m - q, and so contains the true one wi
 probability (docs/theory.md 2).
 """
 
-from unassuming.ranking._contrast import Contrast
-from unassuming.ranking._fixed import FixedStatistics
-from unassuming.ranking._levels import (
-    Level,
-    as_double,
-    as_levels,
-    check_m,
-    level_in_digits,
-    level_in_print,
-)
-from unassuming.ranking._order import TIES, check_ties, draw_tie_order, precedes, rank
-from unassuming.ranking._result import RankTest, pvalue_in_print
+from unassuming.ranking.levels import Level, as_double, as_levels, check_m, level_in_digits
+from unassuming.ranking.levels import level_in_print as level_in_print
+from unassuming.ranking.order import Order
+from unassuming.ranking.order import check_ties as check_ties
+from unassuming.ranking.order import precedes as precedes
+from unassuming.ranking.order import tied as tied
+from unassuming.ranking.result import RankTest
+from unassuming.ranking.result import pvalue_in_print as pvalue_in_print
 
 __all__ = [
-    "TIES",
-    "Contrast",
-    "FixedStatistics",
     "Level",
+    "Order",
     "RankTest",
     "as_double",
     "as_levels",
     "check_m",
-    "check_ties",
-    "draw_tie_order",
     "level_in_digits",
-    "level_in_print",
-    "precedes",
-    "pvalue_in_print",
-    "rank",
 ]

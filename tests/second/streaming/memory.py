@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from unassuming._second.geometry.quadratic import QuadraticSets
-from unassuming._second.membership import Engine
-from unassuming._second.noise import Symmetric
-from unassuming._second.noise.signs import characters, signs_of
-from unassuming._second.objectives import factory_for
+from unassuming.geometry.quadratic import QuadraticSets
+from unassuming.membership import Engine
+from unassuming.noise import Symmetric
+from unassuming.noise.signs import characters, signs_of
+from unassuming.objectives import factory_for
 
 
 def in_memory(region, model, X, y, w=None, units=None):

@@ -15,9 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from second.streaming.memory import contents
-from unassuming._second.noise import BlockSymmetric
-from unassuming._second.streaming import StreamingRegion
 from unassuming.io import archive
+from unassuming.noise import BlockSymmetric
+from unassuming.streaming import StreamingRegion
 
 ROOT = Path(__file__).resolve().parents[3]
 N = 70_000
@@ -184,7 +184,7 @@ def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path):
 WORK = """
 import sys, numpy as np
 from sklearn.linear_model import Ridge
-from unassuming._second.streaming import StreamingRegion
+from unassuming.streaming import StreamingRegion
 path = sys.argv[1]
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60_000, 2)); Y = X @ [1.0, -1.0] + rng.standard_t(2, size=60_000)

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from second.streaming.memory import contents
-from unassuming._second.noise import BlockSymmetric
-from unassuming._second.streaming import StreamingRegion, build_from_dask
+from unassuming.noise import BlockSymmetric
+from unassuming.streaming import StreamingRegion, build_from_dask
 
 N = 40_000
 RNG = np.random.default_rng(0)

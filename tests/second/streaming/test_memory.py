@@ -11,7 +11,7 @@ WORK = """
 import json, sys, numpy as np
 from peak_memory import peak_memory
 from sklearn.linear_model import LinearRegression
-from unassuming._second.streaming import StreamingRegion
+from unassuming.streaming import StreamingRegion
 rng, peaks = np.random.default_rng(0), []
 stream = StreamingRegion(LinearRegression(), m=32)
 for n in map(int, sys.argv[1:]):

@@ -15,10 +15,10 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, Standar
 
 from second.streaming.memory import contents, in_memory, intervals, near
 from unassuming import NotAvailable
-from unassuming._second.noise import BlockSymmetric, Symmetric
-from unassuming._second.streaming import StreamingRegion
 from unassuming.cells.balanced import balanced_band
 from unassuming.cells.estimates import fits
+from unassuming.noise import BlockSymmetric, Symmetric
+from unassuming.streaming import StreamingRegion
 
 MODELS = [LinearRegression(), Ridge(20.0), LinearRegression(fit_intercept=False)]
 

@@ -179,13 +179,6 @@ def _beyond(basis: Array, columns: Array) -> Array:
     return np.asarray(u[:, s > _IN_THE_MODEL] * np.sqrt(len(columns)))
 
 
-def span_of(matrix: Array, cut: float) -> Array:
-    """Return an orthonormal basis of the columns of a matrix."""
-    size = np.abs(matrix).max(axis=0)
-    u, s, _ = np.linalg.svd(matrix / np.where(size > 0, size, 1.0), full_matrices=False)
-    return np.asarray(u[:, s > cut * s.max(initial=0.0)])
-
-
 def listed(names: Sequence[str], shown: int = 4) -> str:
     """Return some of the names, as many as a sentence can take."""
     more = len(names) - shown

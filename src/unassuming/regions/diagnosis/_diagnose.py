@@ -12,11 +12,11 @@ import numpy as np
 from unassuming._frames import apart, as_frame
 from unassuming._typing import Array, IntArray
 from unassuming.inputs import Data
-from unassuming.regions._describe import Description
-from unassuming.regions._problem import Problem
-from unassuming.regions._views import View, make_view
+from unassuming.regions.describe import Description
 from unassuming.regions.diagnosis._least_biased_fit import least_biased_fit
 from unassuming.regions.diagnosis._noise_tests import Indication, indications
+from unassuming.regions.problem import Problem
+from unassuming.regions.views import View, make_view
 
 CAVEAT = (
     "Each test detects one kind of departure. A small p-value is a reason to look closer; a large "

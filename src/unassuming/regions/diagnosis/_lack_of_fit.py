@@ -18,22 +18,21 @@ from sklearn.linear_model import LinearRegression
 
 from unassuming._errors import NotAvailable
 from unassuming._frames import as_frame
-from unassuming._rounding import rank_cut
+from unassuming._numerics import factor
 from unassuming._typing import Array
 from unassuming.cells.codes import fewest_cells
 from unassuming.inputs import SingleOptions
-from unassuming.noise import Labels, is_spherical
+from unassuming.noise import is_spherical
 from unassuming.objectives import factory_for
-from unassuming.regions._problem import Problem
-from unassuming.regions._results import table
 from unassuming.regions.diagnosis._added_features import (
     Feature,
     LeftOut,
     Reason,
     choose_features,
     listed,
-    span_of,
 )
+from unassuming.regions.problem import Problem
+from unassuming.regions.results import table
 from unassuming.regions.single.hypotheses import FTest, hypothesis_test
 from unassuming.regions.single.numbers import Numbers
 
@@ -216,7 +215,7 @@ def _span(problem: Problem) -> Array:
     problem.data(need)
     problem.refuse_basis("a test of lack of fit")
     design, objective = problem.design(need.removesuffix(" needs")), problem.objective
-    if isinstance(problem.noise, Labels) or problem.classes is not None:
+    if problem.noise.labels or problem.classes is not None:
         raise NotAvailable(
             f"{need} a regression: labels are not a linear function of the coefficients plus noise."
         )
@@ -226,9 +225,9 @@ def _span(problem: Problem) -> Array:
             "on it. With more instruments than endogenous columns an empty set of summary() says "
             "that the equation, or an instrument, is wrong."
         )
-    if objective.spanned:
+    if objective.quantile is not None:
         raise NotAvailable(
-            f"{need} a model of the outputs, and this one models {objective.spanned}."
+            f"{need} a model of the outputs, and this one models the conditional quantiles of y."
         )
     if design.spans_everything:
         raise NotAvailable(
@@ -237,9 +236,9 @@ def _span(problem: Problem) -> Array:
         )
     matrix, ones = design.matrix, np.ones((problem.n, 1)) / np.sqrt(problem.n)
     if not design.intercept:
-        return span_of(matrix, rank_cut(matrix.shape))
+        return factor(matrix, np.ones(problem.n)).Q
     rest = matrix[:, 1:] - matrix[:, 1:].mean(axis=0)
-    return np.hstack([ones, span_of(rest, rank_cut(matrix.shape))])
+    return np.hstack([ones, factor(rest, np.ones(problem.n)).Q])
 
 
 @final

@@ -11,14 +11,14 @@ residuals, and so does a trace of the choice.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import cast, final
 
 import numpy as np
-from scipy.linalg import eigh, svd
+from scipy.linalg import eigh
 
-from unassuming._rounding import powers_of_two, rank_cut
+from unassuming._numerics import factor
 from unassuming._typing import Array
-from unassuming.objectives import Design, Objective
+from unassuming.objectives import KernelDesign, Objective
 
 _ROWS_FOR_EACH = 4  # eigenfunctions: at most one for so many rows
 _NEGLIGIBLE = 1e-6  # eigenvalues below this share of the largest one
@@ -55,12 +55,14 @@ class LinearFit:
 def least_biased_fit(objective: Objective) -> LinearFit | None:
     """Return the fit; None without a design, or if it models something other than the outputs."""
     design = objective.design
-    if design is None or objective.spanned or objective.endogenous:
+    if design is None or objective.quantile is not None or objective.endogenous:
         return None
-    u = _range(design.matrix)
+    if objective.labels_only:
+        return None
+    u = factor(design.matrix, np.ones(objective.n), intercept=design.intercept).Q
     n, rank = u.shape
     if design.dual and (design.spans_everything or rows_needed(rank) > n):
-        return _leading(design, objective.y)
+        return _leading(cast(KernelDesign, design), objective.y)
     return LinearFit(
         u,
         u,
@@ -70,28 +72,14 @@ def least_biased_fit(objective: Objective) -> LinearFit | None:
     )
 
 
-def _range(columns: Array) -> Array:
-    """Return an orthonormal basis of what columns (n, d) span, (n, rank).
-
-    Where one column hides others, in units in which it does not.
-    """
-    units = powers_of_two(np.abs(columns).max(axis=0))
-    length = np.linalg.norm(columns / units, axis=0)
-    found = []
-    for scaled in (columns, columns / units / np.where(length > 0, length, 1.0)):
-        u, s, _ = svd(scaled, full_matrices=False)
-        found.append(u[:, s > rank_cut(scaled.shape) * s[0]])
-    return np.asarray(found[1] if found[1].shape[1] > found[0].shape[1] else found[0])
-
-
 def rows_needed(rank: int) -> int:
     """Return how many rows leave five degrees of freedom beside two designs of that rank."""
     return 2 * rank + 5
 
 
-def _leading(design: Design, y: Array) -> LinearFit:
+def _leading(design: KernelDesign, y: Array) -> LinearFit:
     """Least squares on the leading eigenfunctions of a kernel."""
-    n, K = len(y), design.gram()
+    n, K = len(y), design.K
     ones = np.ones((n, 1)) / np.sqrt(n)
     if design.intercept:
         K = K - ones @ (ones.T @ K)

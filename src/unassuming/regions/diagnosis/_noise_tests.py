@@ -9,11 +9,10 @@ from typing import final
 import numpy as np
 from scipy.linalg import svd
 
-from unassuming._rounding import powers_of_two
+from unassuming._numerics import powers_of_two
 from unassuming._typing import Array
 from unassuming.noise import (
     Exchangeable,
-    Labels,
     Noise,
     Quantile,
     Spherical,
@@ -204,7 +203,7 @@ class _Bench:
                 test.name, test.question, value, nan, assumed, under=noise.assumption
             )
             if self.fit is None or not noise.orthogonal:
-                measured = LABEL_FALSE_ALARMS[test.name] if isinstance(noise, Labels) else None
+                measured = LABEL_FALSE_ALARMS[test.name] if noise.labels else None
                 p = self._refitted(test, value, noise)
                 facts = replace(facts, pvalue=p, false_alarms=measured)
             elif reason := test.unavailable or self._too_few():
@@ -240,7 +239,7 @@ class _Bench:
         if isinstance(self.noise, (SymmetricExchangeable, Spherical)):
             return test.reference, True  # a part of their transformations, and more powerful
         rng = np.random.default_rng(self.seed)
-        moved = np.asarray(self.noise.scatter(self.r, self.fitted, 20, rng))
+        moved = _scattered(self.noise, self.r, self.fitted, 20, rng)
         # The noise class assumes nothing about a statistic that its transformations never change.
         assumed = bool((np.abs(test.statistic(moved) - value) > 1e-9).any())
         return (self.noise if assumed else test.reference), assumed
@@ -251,7 +250,7 @@ class _Bench:
         others, step = [], max(1, _BATCH // len(self.r))
         for done in range(0, RANDOMISATIONS, step):
             size = min(step, RANDOMISATIONS - done)
-            moved = np.asarray(noise.scatter(self.r, self.fitted, size, rng))
+            moved = _scattered(noise, self.r, self.fitted, size, rng)
             if self.fit is not None:
                 moved = self.fit.residuals(self.fitted + moved)
             others.append(test.statistic(moved))
@@ -263,3 +262,8 @@ def _two_sided(value: float, others: Array, slack: float) -> float:
     above = 1 + int((others >= value - slack).sum())
     below = 1 + int((others <= value + slack).sum())
     return min(1.0, 2 * min(above, below) / m)
+
+
+def _scattered(noise: Noise, r: Array, fitted: Array, size: int, rng: np.random.Generator) -> Array:
+    """Return fresh transformations of one residual vector, (size, n)."""
+    return np.asarray(noise.apply(noise.draw(len(r), size, rng), r, fitted))

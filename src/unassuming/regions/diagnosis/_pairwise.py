@@ -22,7 +22,7 @@ from typing import final
 
 import numpy as np
 
-from unassuming._rounding import EPS
+from unassuming._numerics import EPS
 from unassuming._typing import Array
 from unassuming.noise import Noise
 

@@ -1,1 +1,1 @@
-"""Searches for members of a region: random walks, hill climbing, rays."""
+"""Searches for members of a region along its lines."""

@@ -1,18 +1,20 @@
-"""What a region looks like: quadratic, piecewise quadratic, of labels, or of quantiles."""
+"""The shapes of regions, and which of them a region has."""
 
-from unassuming.regions.shapes._choose import shape_of
-from unassuming.regions.shapes._labels import LabelShape
-from unassuming.regions.shapes._piecewise import PiecewiseShape
-from unassuming.regions.shapes._quadratic import QuadraticShape
-from unassuming.regions.shapes._quantiles import QuantileShape
-from unassuming.regions.shapes._shape import OuterBounds, Shape
+from unassuming.geometry.quadratic import QuadraticSets
+from unassuming.membership import Engine
+from unassuming.regions.shapes.labels import LabelShape
+from unassuming.regions.shapes.piecewise import PiecewiseShape
+from unassuming.regions.shapes.quadratic import QuadraticShape
+from unassuming.regions.shapes.quantiles import QuantileShape
+from unassuming.regions.shapes.shape import OuterBounds, Question, Shape
 
-__all__ = [
-    "LabelShape",
-    "OuterBounds",
-    "PiecewiseShape",
-    "QuadraticShape",
-    "QuantileShape",
-    "Shape",
-    "shape_of",
-]
+__all__ = ["OuterBounds", "Question", "Shape", "shape_of"]
+
+
+def shape_of(engine: Engine) -> Shape:
+    """Choose the shape by what the objective and the noise declare."""
+    if engine.noise.labels:
+        return LabelShape(engine)
+    if engine.objective.quantile is not None:
+        return QuantileShape(engine)
+    return QuadraticShape(engine) if QuadraticSets.exist(engine) else PiecewiseShape(engine)

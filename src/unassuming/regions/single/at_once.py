@@ -19,11 +19,10 @@ from unassuming.cells.balanced import (
 from unassuming.cells.codes import largest_q
 from unassuming.cells.estimates import CellSums, fits
 from unassuming.ranking import Level
-from unassuming.regions._explain import Cause, Explanation, Status
-from unassuming.regions._problem import Problem
-from unassuming.regions._question import Call, Question
-from unassuming.regions._results import count
-from unassuming.regions.shapes import Shape
+from unassuming.regions.explain import Cause, Explanation, Status
+from unassuming.regions.problem import Problem
+from unassuming.regions.results import count
+from unassuming.regions.shapes import Question, Shape
 from unassuming.regions.single.evidence import Evidence
 from unassuming.regions.single.joint_width import joint_of_features
 from unassuming.regions.single.summary import (
@@ -144,14 +143,18 @@ def function_cells(method: str, inner: bool, made: Callable[[], object]) -> bool
 
 
 def division_for(
-    shape: Shape, question: Question, level: float, method: str, cells: int | None
+    problem: Problem,
+    g: Array,
+    level: float,
+    method: str,
+    cells: int | None,
+    inner: object = False,
 ) -> BalancedCells | None:
     """Return the balanced cells for simultaneous bounds; None if the joint region serves them."""
     if method == JOINT:
         return None
-    problem = shape.problem
     try:
-        if question.inner:
+        if inner:
             raise NotAvailable(NO_MEMBERS)
         evidence = Evidence.of(problem)
         if not evidence.flips:
@@ -167,7 +170,7 @@ def division_for(
         if method == AUTO:
             return None
         raise
-    made = _balanced(evidence, problem, question.g, level, cells)
+    made = _balanced(evidence, problem, g, level, cells)
     if made is None and method == CELLS:
         there, each = f"there are {count(evidence.n, 'row')}", evidence.whole.rank
         if evidence.kept is not None:
@@ -246,24 +249,25 @@ def too_few(
     )
 
 
-def all_at_once(question: Question, level: float, made: BalancedCells, make: Callable[..., T]) -> T:
+def all_at_once(level: float, made: BalancedCells, make: Callable[..., T]) -> T:
     """Return simultaneous bounds from balanced cells."""
     found, hidden = made.band(level), not made.known.all()
     return bounds_from_cells(
         make,
-        Explanation((Cause.HIDDEN_FEATURES(),) if hidden else ()),
+        Explanation((Cause.HIDDEN(),) if hidden else ()),
         level=level,
         estimate=found.estimate,
         lower=found.lower,
         upper=found.upper,
         status=Status.UNDETERMINED if hidden else Status.ALL_AT_ONCE,
         method="balanced cells",
-        attained=np.full(len(question.g), found.level),
+        attained=np.full(len(found.lower), found.level),
     )
 
 
 def simultaneous_summary(
-    shape: Shape,
+    problem: Problem,
+    shape: Shape | None,
     g: Array,
     names: Sequence[str],
     level: float,
@@ -271,8 +275,9 @@ def simultaneous_summary(
     made: BalancedCells | None,
 ) -> Summary:
     """Return the summary of functionals whose intervals hold all at once."""
-    problem, model = shape.problem, g @ shape.problem.estimate
+    model = g @ problem.estimate
     if made is None:
+        assert shape is not None
         found, why = _joint(shape, g, joint_level(level))
         method, least = "joint region", 1 / joint_level(level).m
     else:
@@ -299,12 +304,12 @@ def simultaneous_summary(
 def _joint(shape: Shape, g: Array, level: Level) -> tuple[AtOnce, Explanation]:
     """Return the bounds of the joint region, and p-values from the least q that excludes 0."""
     every = [Level(q, level.m) for q in range(1, level.m)]
-    bounds = shape.bounds(Question(Call.INTERVAL, g), every)
+    bounds = shape.bounds(Question(g), every)
     asked = bounds[level.q - 1]
     least = np.full(len(g), level.m)
     for one, bound in zip(reversed(every), reversed(bounds), strict=True):
         out = (bound.lower > 0) | (bound.upper < 0)
         least = np.where(out, one.q, least)
-    estimate = g @ shape.problem.estimate
+    estimate = g @ shape.estimate
     found = AtOnce(estimate, asked.lower, asked.upper, least / level.m, float(level))
     return found, asked.explanation

@@ -15,9 +15,8 @@ from unassuming._words import joined
 from unassuming.cells.estimates import Coordinates, KeptCells, Sample
 from unassuming.cells.pairs import centred_in_blocks, opposite_pairs
 from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
-from unassuming.objectives import Design, LogisticObjective, in_basis
-from unassuming.regions._problem import Problem
-from unassuming.regions._sizes import require_moderate
+from unassuming.objectives import Design
+from unassuming.regions.problem import Problem
 
 _COLLECT = (
     "make it with StreamingRegion(..., cells=32) if the signs of its noise may change, or build "
@@ -68,7 +67,7 @@ class Evidence:
                 f"{_NEED} a regression: labels are not a linear function of the coefficients plus "
                 "noise."
             )
-            python = _LOGISTIC if isinstance(objective, LogisticObjective) else _AT_ONCE
+            python = _LOGISTIC if objective.labels_only else _AT_ONCE
             raise NotAvailable(f"{need} {python}", f"{need} {_WITHOUT}")
         if objective.quantile is not None:
             need = (
@@ -93,7 +92,6 @@ class Evidence:
             )
         if problem.cells is not None:
             matrix, y = design.matrix, objective.y
-            require_moderate(_NEED, matrix, y, design.names)
             return cls(problem.n, matrix, y, None, None, None, spherical=False, kept=problem.cells)
         return cls.of_rows(problem, design)
 
@@ -107,7 +105,6 @@ class Evidence:
             turned, turn = design.in_basis(Q), partial(_rotated, Q)
             assert turned is not None
             design, y = turned, turn(y)
-        require_moderate(_NEED, design.matrix, y, design.names)
         data = problem.data("intervals and tests of one number at a time need cells or", _COLLECT)
         found = cls(
             n,
@@ -117,7 +114,7 @@ class Evidence:
             sign_units_of(noise, n),
             swap_blocks_of(noise, n),
             is_spherical(noise),
-            design.intercept and bool((design.one == 1).all()),
+            design.intercept and bool((design.matrix[:, 0] == 1).all()),
             rotated=problem.rotated,
             turn=turn,
         )
@@ -213,7 +210,7 @@ class Evidence:
 
 def _rotated(Q: Array, t: Array) -> Array:
     """Return Qᵀt for one column (n,)."""
-    return np.asarray(in_basis(Q, t[:, None])[0][:, 0])
+    return np.asarray(t @ Q)
 
 
 def require_whole_blocks(labels: IntArray, units: IntArray) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import cast, final
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -41,8 +41,8 @@ from unassuming.cells.theorem import Intervals
 from unassuming.functionals import Functional
 from unassuming.inputs import SingleOptions, check_like, check_single, single_column, tangents
 from unassuming.noise import hashed, order_of, sign_units_of
-from unassuming.objectives import Design, Quadratic, in_basis
-from unassuming.regions._problem import Problem
+from unassuming.objectives import Design, KernelDesign
+from unassuming.regions.problem import Problem
 from unassuming.regions.single.evidence import require_whole_blocks
 from unassuming.regions.single.joint_width import joint_of_features, joint_of_kernel
 
@@ -156,18 +156,18 @@ class Functions:
 
     def _turned(self, columns: Array) -> Array:
         """Return columns (n, k) in the basis of the noise."""
-        return columns if self.basis is None else in_basis(self.basis, columns)[0]
+        return columns if self.basis is None else self.basis.T @ columns
 
     @cached_property
     def _penalised(self) -> tuple[System, Coordinates | None]:
         """The rows as they are, if the norm of the penalised part is bounded."""
-        self.design.require_positive_semidefinite("a norm bound")
+        self.design.ball()  # refuses an indefinite kernel
         free, n = int(self.design.intercept), self.problem.n
         trend = self._turned(self.design.matrix[:, :free])
         if not self.design.dual:
             features = self._turned(self.design.matrix[:, free:])
             return System(trend, self._weight, features, (n + 4) * EPS), None
-        found = Coordinates(self._turned(self._turned(self.design.gram()).T))
+        found = Coordinates(self._turned(self._turned(cast(KernelDesign, self.design).K).T))
         unit = found.unit if self.basis is None else found.unit * float(np.sqrt(n))
         return System(trend, self._weight, found.features, unit), found
 
@@ -372,7 +372,7 @@ class Functions:
         bands, or none.
         """
         o, n, unknown = self.problem.objective, self.problem.n, np.full(len(wanted), np.inf)
-        if not isinstance(o, Quadratic) or not self.problem.whitened:
+        if o.penalty is None or not (o.quadratic and self.problem.whitened):
             return unknown
         if assumption.model_error is not None or assumption.norm_bound is None:
             return unknown
@@ -381,7 +381,7 @@ class Functions:
             if system.trend.shape[1] or n > _MOST_ROWS:
                 return unknown
             units = None if self._units is None else self._units[self.order]
-            return joint_of_kernel(system, wanted, assumed, n * o.lam, level, units)
+            return joint_of_kernel(system, wanted, assumed, o.penalty.alpha, level, units)
         Phi = np.column_stack([system.trend, system.features]) * np.sqrt(system.weight)[:, None]
         _, s, Vt = np.linalg.svd(Phi, full_matrices=False)
         seen = s > 1e-11 * s[0]

@@ -26,11 +26,16 @@ from unassuming.cells.several import Several, joint_rank
 from unassuming.inputs import SingleOptions, check_single
 from unassuming.objectives import InstrumentObjective
 from unassuming.ranking import RankTest
-from unassuming.regions._explain import Cause, Explanation, Status
-from unassuming.regions._problem import Problem
-from unassuming.regions._remedies import FEWER_FEATURES, STRONGER
-from unassuming.regions._remedies import level as lower_level
-from unassuming.regions._unions import IntervalUnion, several
+from unassuming.regions.explain import (
+    FEWER_FEATURES,
+    STRONGER,
+    Cause,
+    Explanation,
+    Status,
+    lower_level,
+)
+from unassuming.regions.problem import Problem
+from unassuming.regions.results import IntervalUnion, several
 from unassuming.regions.single.evidence import Evidence
 from unassuming.regions.single.hypotheses import best_cells, require_independent, too_few
 from unassuming.regions.single.summary import (

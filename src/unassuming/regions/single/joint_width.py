@@ -17,7 +17,7 @@ from unassuming._typing import Array, IntArray
 from unassuming.cells.functions.errors import Assumed
 from unassuming.cells.functions.kriging import System, Wanted
 from unassuming.cells.functions.predict import MadeUp
-from unassuming.geometry.quadratic import Multipliers
+from unassuming.geometry.quadratic.ball import BallSet, Dual
 
 _KEY = 118
 
@@ -60,6 +60,9 @@ def joint_of_kernel(
     ends = np.empty((sets, runs, 2, len(wanted)))
     for i in range(sets):
         J = np.flatnonzero((rng.random(n) < 0.5)[each])
+        if not len(J):  # the whole ball
+            ends[i] = assumed.norm_bound * wanted.norm
+            continue
         own, v = eigh(F[J] @ F[J].T)
         size = np.sqrt(np.maximum(own, floor))
         L, g, D_J = v * size, k[:, J] @ v / size, D[np.ix_(J, J)]
@@ -69,7 +72,9 @@ def joint_of_kernel(
             rest = D[J] @ one
             beta = w.T @ (L.T @ (D_J @ one[J] - rest / 2))
             gamma = float(one[J] @ (D_J @ one[J] - rest))
-            ball = Multipliers(np.maximum(omega, 0.0), beta, -gamma, assumed.norm_bound)
-            ends[i, run] = ball.supports(g @ w, beyond) + np.stack([-fitted[run], fitted[run]])
+            one_set = BallSet(np.maximum(omega, 0.0), np.ones(len(omega)), beta, gamma, w)
+            ball = Dual.of([one_set])
+            up, down = ball.supports((g @ w)[None], beyond[None], assumed.norm_bound)
+            ends[i, run] = np.stack([up[0] - fitted[run], down[0] + fitted[run]])
     q = max(1, int((1 - level) * (sets + 1) + 1e-9))
     return np.asarray(np.maximum(np.sort(ends, axis=0)[-q].mean(axis=(0, 1)), 0.0))

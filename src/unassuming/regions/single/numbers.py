@@ -37,7 +37,7 @@ from unassuming.cells.tournament import (
 )
 from unassuming.inputs import SingleOptions
 from unassuming.noise import order_of
-from unassuming.regions._problem import Problem
+from unassuming.regions.problem import Problem
 from unassuming.regions.single.evidence import Evidence, require_whole_blocks
 
 _WIDEST = 2.0

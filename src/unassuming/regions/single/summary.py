@@ -24,13 +24,21 @@ from unassuming.ranking import (
     level_in_digits,
     pvalue_in_print,
 )
-from unassuming.regions._explain import Cause, Explanation, Fact, Language, Remedy, Status
-from unassuming.regions._problem import Problem
-from unassuming.regions._question import INPUT
-from unassuming.regions._remedies import EXCHANGEABLE, FEWER_FEATURES, SYMMETRIC
-from unassuming.regions._remedies import level as lower_level
-from unassuming.regions._results import Levels, table
-from unassuming.regions._unions import IntervalUnion, several
+from unassuming.regions.explain import (
+    EXCHANGEABLE,
+    FEWER_FEATURES,
+    INPUT,
+    SYMMETRIC,
+    Cause,
+    Explanation,
+    Fact,
+    Language,
+    Remedy,
+    Status,
+    lower_level,
+)
+from unassuming.regions.problem import Problem
+from unassuming.regions.results import IntervalUnion, Levels, several, table
 from unassuming.regions.single.evidence import Evidence
 from unassuming.regions.single.numbers import CERTIFIED, NOTHING, Numbers, Outcome
 

@@ -14,14 +14,18 @@ from unassuming.cells.codes import ALL, fewest_cells, largest_q, number_of_words
 from unassuming.cells.functions.kriging import Wanted
 from unassuming.cells.functions.predict import Choice
 from unassuming.cells.theorem import Intervals
-from unassuming.geometry import no_narrower
 from unassuming.inputs import SingleOptions
 from unassuming.ranking import Level, RankTest
-from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
-from unassuming.regions._question import Question
-from unassuming.regions._remedies import FEWER_FEATURES
-from unassuming.regions._remedies import level as lower_level
-from unassuming.regions.shapes import OuterBounds, Shape
+from unassuming.regions.explain import (
+    FEWER_FEATURES,
+    Cause,
+    Explanation,
+    Fact,
+    Remedy,
+    Status,
+    lower_level,
+)
+from unassuming.regions.shapes import OuterBounds, Question, Shape
 from unassuming.regions.single.at_once import too_few
 from unassuming.regions.single.functions import Assumption, Functions
 from unassuming.regions.single.summary import NORM_BOUND, OTHER_CELLS, bounds_from_cells
@@ -37,13 +41,13 @@ AT_ONCE = "The p-value is an upper bound, from the joint region."
 class Joint:
     """The same question to the joint region, of m transformations."""
 
-    shape: Shape
+    shape: Callable[[], Shape]
     question: Question
     m: int
 
     def bounds(self, qs: Sequence[int]) -> list[OuterBounds]:
         """Return the bounds at levels 1 - q/m."""
-        return self.shape.bounds(self.question, [Level(q, self.m) for q in qs])
+        return self.shape().bounds(self.question, [Level(q, self.m) for q in qs])
 
 
 @final
@@ -200,7 +204,9 @@ def within_ball(
 ) -> tuple[Fact, ...]:
     """Say where the norm bound alone gives all bounds, (N,)."""
     limit = functions.assumed(assumption).limit(wanted.norm) + assumption.beyond
-    return (Cause.BALL_ALONE(),) if no_narrower(lower, upper, limit) else ()
+    least = (1 - 1e-9) * limit
+    alone = np.isfinite(limit).all() and (upper >= least).all() and (lower <= -least).all()
+    return (Cause.BALL_ALONE(),) if alone else ()
 
 
 def too_small(assumption: Assumption) -> Fact:

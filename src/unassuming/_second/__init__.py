@@ -1,1 +1,0 @@
-"""The joint region: noise, ranks, objectives, membership and geometry on one factor."""

@@ -1,1 +1,0 @@
-"""Losses with kinks: breakpoints, pieces, lines, and a relaxation (docs/theory.md 7)."""

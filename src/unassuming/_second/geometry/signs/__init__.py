@@ -1,1 +1,0 @@
-"""Regression quantiles: lines and boxes (docs/theory.md 13)."""

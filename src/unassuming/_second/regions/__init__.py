@@ -1,1 +1,0 @@
-"""Regions: exact answers from ranks, and the geometry of their shapes."""

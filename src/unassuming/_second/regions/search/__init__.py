@@ -1,1 +1,0 @@
-"""Searches for members of a region along its lines."""

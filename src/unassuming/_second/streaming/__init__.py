@@ -1,6 +1,0 @@
-"""One pass over the data, merged sums, checkpoints, and data on many machines."""
-
-from unassuming._second.streaming.dask import build_from_dask as build_from_dask
-from unassuming._second.streaming.stream import StreamingRegion
-
-__all__ = ["StreamingRegion"]

@@ -1,0 +1,105 @@
+"""The registry from estimator classes to objectives, and what a user's own objective must do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from unassuming._typing import Array
+from unassuming.objectives.base import Objective
+from unassuming.objectives.refusals import refusal
+
+Factory = Callable[[Any, Array, Array, Array | None], Objective]
+
+_FACTORIES: dict[type, Factory] = {}
+
+
+def register_objective(estimator_class: type, factory: Factory) -> None:
+    """Register the objective that an estimator minimises.
+
+    Parameters
+    ----------
+    estimator_class : type
+        The class itself; subclasses are not covered, since they may minimise something else.
+    factory : callable
+        ``factory(estimator, X, y, sample_weight) -> Objective``. X and y are clean float arrays
+        (labels are ±1 for classifiers); ``sample_weight`` is None or positive and finite.
+    """
+    if not isinstance(estimator_class, type):
+        raise TypeError(
+            "estimator_class is not a class: expected a class such as sklearn.linear_model.Ridge, "
+            f"given {estimator_class!r}. Pass the class, not an instance."
+        )
+    if not callable(factory):
+        raise TypeError(
+            "factory is not callable: expected factory(estimator, X, y, sample_weight) -> "
+            f"Objective, given {factory!r}. Pass a function."
+        )
+    _FACTORIES[estimator_class] = factory
+
+
+def factory_for(estimator: Any, kind: type = object) -> Factory:
+    """Return the registered factory, or raise a TypeError that names the nearest supported class.
+
+    If no class is near, the error lists all that are supported and derive from ``kind``.
+    """
+    factory = _FACTORIES.get(type(estimator))
+    if factory is None:
+        raise refusal(estimator, [cls for cls in _FACTORIES if issubclass(cls, kind)])
+    return factory
+
+
+def registered_classes() -> tuple[type, ...]:
+    """Return the classes that have a factory."""
+    return tuple(_FACTORIES)
+
+
+def check_objective(objective: Any, factory: Any) -> None:
+    """Raise unless a factory returned an objective whose methods return the right shapes."""
+    if not isinstance(objective, Objective):
+        name = getattr(factory, "__name__", repr(factory))
+        given = "None" if objective is None else type(objective).__name__
+        raise TypeError(
+            f"the factory {name} did not return an objective: expected an instance of a subclass "
+            f"of ua.objectives.Objective, given {given}. Return the objective from the factory."
+        )
+    if objective.loss is not None:
+        return  # residuals and gradient are those of the library
+    name, n, d = type(objective).__name__, objective.n, objective.d
+    a = 1e-3 * np.linspace(1.0, 2.0, 2 * d).reshape(2, d)  # two candidates, none of them zero
+    call = f"{name}.residuals(coefficients) with coefficients of shape (2, {d})"
+    r = _shaped(call, lambda: objective.residuals(a), (2, n))
+    call = f"{name}.gradient(coefficients, residuals) with residuals of shape"
+    z = _shaped(f"{call} (2, {n})", lambda: objective.gradient(a, r), (2, None))
+    every = np.stack([r, -r, r[:, ::-1]], axis=1)
+    call = f"{call} (2, 3, {n}), three transformations of each,"
+    many = _shaped(call, lambda: objective.gradient(a, every), (2, 3, z.shape[1]))
+    if not np.allclose(many[:, 0], z, rtol=1e-6, atol=1e-9 * np.abs(many).max()):
+        raise ValueError(
+            f"{call} gives different numbers for several residual vectors at once and for one at a "
+            f"time: expected the same, given {many[0, 0, :3]} and {z[0, :3]}. Check the axes: "
+            "candidates come first, rows last. ua.testing.check_objective checks more."
+        )
+
+
+def _shaped(what: str, call: Any, shape: tuple[int | None, ...]) -> Array:
+    """Return the result of a user's method; raise unless it has this shape and no NaN."""
+    expected = f"numbers of shape ({', '.join('k' if s is None else str(s) for s in shape)})"
+    try:
+        found = np.asarray(call(), dtype=np.float64)
+        given = f"shape {found.shape}, {int(np.isnan(found).sum())} of them NaN"
+    except Exception as error:
+        found, given = np.full((), np.nan), repr(error)
+    same = len(shape) == found.ndim and all(
+        s in (None, length) for s, length in zip(shape, found.shape, strict=True)
+    )
+    if same and not np.isnan(found).any():
+        return found
+    raise ValueError(
+        f"{what} fails: expected {expected}, given {given}. Candidates come first and rows last: "
+        "write e.g. y - coefficients @ X.T, and insert middle axes into terms of the coefficients "
+        "alone, penalty.reshape(len(penalty), *(1,) * (residuals.ndim - 2), -1). See "
+        "docs/howto/add-an-objective.md."
+    )

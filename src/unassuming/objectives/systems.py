@@ -1,0 +1,213 @@
+"""Least squares for a system with past outputs and inputs (docs/theory.md 15)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from unassuming._errors import NotAvailable
+from unassuming._numerics import CUT, EPS, blur, factor
+from unassuming._typing import Array
+from unassuming.inputs import Orders, as_orders, is_series_model, regressors
+from unassuming.objectives.base import Objective, Weighting, named
+from unassuming.objectives.score import Score, State
+
+LARGE = 2.0**400
+"""Simulated outputs beyond this are scaled down, with all that led to them."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Input and output of a system, and the regressors Φ of the rows after the initial values."""
+
+    orders: Orders
+    u: Array
+    y: Array
+
+    @cached_property
+    def matrix(self) -> Array:
+        """Φ, the observed regressors in the order of the coefficients, (n, d)."""
+        return regressors(self.u, self.y, self.orders)
+
+    @property
+    def past(self) -> slice:
+        """Which coefficients belong to past outputs."""
+        first = int(self.orders.intercept)
+        return slice(first, first + self.orders.na)
+
+    @cached_property
+    def fixed(self) -> Array:
+        """The columns that do not depend on the outputs: the intercept and past inputs."""
+        return np.delete(self.matrix, self.past, axis=1)
+
+    def lags(self, a: Array, e: Array) -> list[Array]:
+        """Return the lags 1..na of the outputs that candidates a (N, d) make of noise (n, N, S).
+
+        Unstable candidates exceed every double: the whole history of such an output, and all that
+        enters it later, is multiplied by a power of two, which changes no direction.
+        """
+        (n, N, S), na, start = e.shape, self.orders.na, self.orders.initial
+        own, drive = a[:, self.past], self.fixed @ np.delete(a, self.past, axis=1).T
+        y, scale = np.empty((na + n, N, S)), np.ones((N, S))
+        y[:na] = self.y[start - na : start, None, None]
+        for t in range(n):
+            new = (drive[t][:, None] + e[t]) * scale
+            for k in range(1, na + 1):
+                new = new + own[:, k - 1, None] * y[na + t - k]
+            y[na + t] = new
+            if (large := np.abs(new) > LARGE).any():
+                down = np.where(large, 1 / LARGE, 1.0)
+                scale, y[: na + t + 1] = scale * down, y[: na + t + 1] * down
+        return [y[na - k : na - k + n] for k in range(1, na + 1)]
+
+
+@final
+class ArxObjective(Objective):
+    """Σ r_t² with residuals r_t = y_t - Σ a_k y_{t-k} - Σ b_k u_{t-delay-k+1}.
+
+    The regressors contain past outputs, and these contain past noise. So the gradient for other
+    residuals is that of the outputs which a candidate produces with them, from the same inputs and
+    initial values.
+
+    Parameters
+    ----------
+    series : Series
+    """
+
+    default_weighting = "hessian"
+
+    def __init__(self, series: Series) -> None:
+        orders = series.orders
+        super().__init__(series.y[orders.initial :], orders.count, orders.names)
+        self.series, self.initial, self.sign_blind = series, orders.initial, orders.na == 0
+
+    @property
+    def regressors(self) -> Array:
+        """Φ as observed."""
+        return self.series.matrix
+
+    def residuals(self, coefficients: Array) -> Array:
+        """Return y_t - φ_tᵀθ with the observed regressors."""
+        return np.asarray(self.y - coefficients @ self.series.matrix.T)
+
+    def gradient(self, coefficients: Array, residuals: Array) -> Array:
+        """Return -Φᵀr, where Φ is rebuilt from the outputs that belong to the residuals."""
+        r = np.moveaxis(residuals.reshape(len(coefficients), -1, self.n), -1, 0)
+        lags = self.series.lags(coefficients, r)
+        moments = np.moveaxis(np.tensordot(self.series.fixed, r, (0, 0)), 0, -1)
+        own = np.array([(lag * r).sum(axis=0) for lag in lags]).reshape(len(lags), *r.shape[1:])
+        first = int(self.series.orders.intercept)
+        parts = (moments[..., :first], np.moveaxis(own, 0, -1), moments[..., first:])
+        return -np.concatenate(parts, axis=-1).reshape(*residuals.shape[:-1], self.d)
+
+    def state(self, coefficients: Array) -> State:
+        """Return residuals, predictions and their rounding."""
+        f = coefficients @ self.series.matrix.T
+        e = blur(self.y, np.abs(coefficients) @ np.abs(self.series.matrix).T)
+        return self.at_values(f, coefficients, e)
+
+    def coefficients(self, values: Array) -> Array:
+        """Refuse: fitted values do not determine how the system goes on from other outputs."""
+        raise NotAvailable(
+            f"a candidate of {self} cannot be a function: its outputs are simulated from its "
+            f"coefficients. Pass {self.d} coefficients [{', '.join(self.names)}]."
+        )
+
+    def coefficients_of(self, estimator: Any) -> Array:
+        """Return the coefficients of a fitted ARX with the same orders; refuse other models."""
+        o = self.series.orders
+        if not is_series_model(estimator) or as_orders(estimator) != o:
+            own = f"{self} with{'' if o.intercept else 'out'} an intercept and delay={o.delay}"
+            raise ValueError(
+                f"the candidate is a model of other orders: expected {own}, given {estimator!r}. "
+                "Fit a model with the orders of the region, or pass coefficients."
+            )
+        check_is_fitted(estimator)
+        return np.asarray(estimator.coefficients_)
+
+    def estimate(self) -> Array:
+        """Return the least-squares estimate."""
+        f = factor(self.series.matrix, np.ones(self.n), intercept=self.series.orders.intercept)
+        a = f.back @ (f.Q.T @ self.y)
+        return a + f.back @ (f.Q.T @ (self.y - self.series.matrix @ a))
+
+    def score(self, weighting: Weighting) -> Score:
+        """Return the statistics, whose weighting is that of the regressors of each series."""
+        if named(weighting) != "hessian":
+            raise self.refused(weighting, "'hessian'")
+        return Simulated(self.series)
+
+    def __str__(self) -> str:
+        return f"ARX({self.series.orders.na}, {self.series.orders.nb})"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Simulated(Score):
+    """Z_i = ‖(Φ_iᵀΦ_i)^(-1/2) Φ_iᵀe_i‖² with transformed residuals e_i and their regressors Φ_i.
+
+    The candidate itself produces the outputs that Φ_i contains. A statistic that is not finite
+    counts as the smallest.
+    """
+
+    series: Series
+
+    def gaps(self, at: State, moved: Array) -> list[Array]:
+        """Compare the lengths of projections, which are the roots of the statistics."""
+        z0, z = self._lengths(at, moved)
+        still = (np.abs(moved - at.r[:, None]) <= 2 * at.e[:, None, None]).all(axis=-1)
+        n, size = at.r.shape[1], np.linalg.norm(at.r, axis=-1)
+        tolerance = 64 * EPS * n * size + 4 * np.sqrt(n) * at.e
+        gap = np.where(still, 0.0, z - z0[:, None])
+        return [gap, np.broadcast_to(tolerance[:, None], gap.shape)]
+
+    def statistics(self, at: State, moved: Array) -> Array:
+        """Return the squares of these lengths."""
+        z0, z = self._lengths(at, moved)
+        return np.column_stack([z0, z]) ** 2
+
+    def _lengths(self, at: State, moved: Array) -> tuple[Array, Array]:
+        e = np.ascontiguousarray(np.moveaxis(moved, -1, 0))
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            z = _projected(self.series.lags(at.a, e), e, self._basis(self.series.fixed))
+        z0 = np.linalg.norm(at.r @ self._observed, axis=-1)
+        return z0, np.where(np.isfinite(z), z, 0.0)
+
+    @cached_property
+    def _observed(self) -> Array:
+        return self._basis(self.series.matrix)
+
+    def _basis(self, columns: Array) -> Array:
+        """Return an orthonormal basis of columns that do not change."""
+        if not columns.any():
+            return columns[:, :0]
+        return factor(columns, np.ones(len(columns))).Q
+
+
+def _projected(columns: list[Array], e: Array, basis: Array) -> Array:
+    """Return the length of the projection of e (n, N, S) on a basis and on further columns.
+
+    This is Gram-Schmidt with e as the last column, as accurate as Householder's factorisation.
+    """
+    inside = np.tensordot(basis, e, (0, 0))
+    rest, square = e - np.tensordot(basis, inside, 1), (inside**2).sum(axis=0)
+    done: list[Array] = []
+    for column in columns:
+        size = np.abs(column).max(axis=0)
+        unit = column / np.where(size > 0, size, 1.0)
+        whole = np.sqrt((unit**2).sum(axis=0))
+        unit = unit - np.tensordot(basis, np.tensordot(basis, unit, (0, 0)), 1)
+        for other in done:
+            unit = unit - other * (other * unit).sum(axis=0)
+        left = np.sqrt((unit**2).sum(axis=0))
+        used = left > CUT * whole
+        unit = unit * (used / np.where(used, left, 1.0))
+        part = (unit * rest).sum(axis=0)
+        rest, square = rest - unit * part, square + part**2
+        done.append(unit)
+    return np.asarray(np.sqrt(square))

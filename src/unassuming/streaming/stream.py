@@ -1,0 +1,335 @@
+"""One pass over the data: rows come in chunks, and only sums over them are kept."""
+
+from __future__ import annotations
+
+import os
+from copy import copy, deepcopy
+from typing import Any, Self
+
+import numpy as np
+
+from unassuming._typing import Array
+from unassuming._words import shown
+from unassuming.inputs import (
+    as_finite,
+    as_outputs,
+    as_seed,
+    as_weights,
+    check_chunk,
+    row_count,
+    rows_between,
+    split_pipeline,
+    streams,
+)
+from unassuming.noise import Noise, as_noise
+from unassuming.noise.signs import POLYNOMIALS, BlockSymmetric, Symmetric
+from unassuming.objectives import factory_for
+from unassuming.objectives.factories import from_linear_regression, from_ridge
+from unassuming.ranking import Order
+from unassuming.streaming.cells import cells_of
+from unassuming.streaming.features import Features, fixed_transformers
+from unassuming.streaming.ledger import Ledger
+from unassuming.streaming.region import StreamedRegion, engine_of, points_of
+from unassuming.streaming.sums import Sums
+
+_NO_RNG = np.random.default_rng(0)  # conservative ties draw nothing
+
+
+class StreamingRegion:
+    """Exact confidence regions from one pass over data that need not fit into memory.
+
+    Rows come in chunks of any size, on one machine or on several whose sums are merged. Rows are
+    numbered, the number of a row decides its signs, and the numbers decide the order in which sums
+    are added: the region is the same to the last bit for every chunking and every order of merging.
+    In memory the signs go by the leverage of the rows and not by their numbers, so that the ranks
+    of both are different draws of the same kind.
+
+    The sums take (m - 1)(p + 2)² numbers times log2(n / 32,768), whatever n is, for p features. Up
+    to 32,768 rows wait until their neighbours arrive. Each shard, and each chunk out of order,
+    takes as much again.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        LinearRegression, Ridge, or a Pipeline that ends in one of them. Its transformers must be
+        stateless or already fitted, and are used as they are: PolynomialFeatures, SplineTransformer
+        with given knots, RBFSampler with a number as gamma, or anything fitted before (Nystroem on
+        landmarks, StandardScaler on a sample of the inputs).
+    noise : str or Noise, optional
+        ``"symmetric"`` (the default), or ``ua.noise.BlockSymmetric(blocks)`` with the labels of all
+        rows to come.
+    m : int, default 128
+        Number of statistics, a power of two from 4 to 2,048; levels are multiples of 1/m.
+    random_state : int, Generator, RandomState or None, default 0
+        Source of the tie order and of random features. Shards that will be merged need the same
+        integer.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows so far.
+    seed : int
+        ``random_state=seed`` makes a stream that can be merged with this one.
+    next_row : int
+        The row number of the next chunk, unless ``first_row`` is given.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        noise: str | Noise | None = None,
+        m: int = 128,
+        random_state: Any = 0,
+    ) -> None:
+        _, model = split_pipeline(estimator)
+        self.estimator = estimator = deepcopy(estimator)
+        self.noise, self.m = as_signs(noise), as_order(m)
+        self.seed = as_seed(random_state)
+        self.alpha, self.intercept = _penalty_of(model)
+        _, ties, features = streams(self.seed)
+        self.order = Order.draw(self.m, "random", ties)
+        self.features = Features(fixed_transformers(estimator, features))
+        self.sums, self.ledger = Sums(self.noise, self.m), Ledger()
+        self.sample: Any = None  # one row and its features, if there are transformers
+
+    @property
+    def n(self) -> int:
+        """Number of rows so far."""
+        return self.ledger.count
+
+    @property
+    def next_row(self) -> int:
+        """The row after the last one so far, counted from 0."""
+        return self.ledger.next_row
+
+    def partial_fit(
+        self, X: Any, y: Any, *, first_row: int | None = None, sample_weight: Any = None
+    ) -> Self:
+        """Add rows, any number of them, and return the stream itself.
+
+        Parameters
+        ----------
+        X, y : arrays or DataFrames
+            Inputs and outputs of consecutive rows.
+        first_row : int, optional
+            The number of the first of them, counted from 0 over the whole data set; by default
+            `next_row`. A shard that will be merged has to say where it starts.
+        sample_weight : array, optional
+            Positive weights that do not depend on y.
+        """
+        rows = row_count(X)
+        first = self.next_row if first_row is None else _as_row_number(first_row)
+        check_chunk(first, X, y, sample_weight, self.noise)
+        target = as_finite(as_outputs(y, rows), "y")
+        if rows == 0:
+            return self
+        weight = 1.0 if sample_weight is None else _as_positive(sample_weight, rows)
+        self._check_labels(first + rows)
+        matrix = self.features(X)
+        if self.sample is None and self.features.transformers is not None:
+            self.sample = (deepcopy(rows_between(X, 0, 1)), matrix[:1].copy())
+        self.ledger = self.ledger.plus(first, matrix, target, weight, self.sums)
+        return self
+
+    def merge(self, other: StreamingRegion) -> Self:
+        """Add all rows of another stream, which stays as it is, and return the stream itself.
+
+        Parameters
+        ----------
+        other : StreamingRegion
+            With the same model, assumption, m and seed, and without any row of this stream.
+        """
+        if not isinstance(other, StreamingRegion):
+            raise TypeError(
+                "other is not a stream: expected a StreamingRegion, given "
+                f"{type(other).__name__}. Merge the streams before you ask for the region."
+            )
+        for name, mine, theirs in (
+            ("model", shown(self.estimator), shown(other.estimator)),
+            ("m", self.m, other.m),
+            ("seed", self.seed, other.seed),
+        ):
+            if mine != theirs:
+                raise _other_stream(name, mine, theirs)
+        if not np.array_equal(np.asarray(self.sums.units), np.asarray(other.sums.units)):
+            raise _other_stream("noise", self.noise, other.noise)
+        if other.features.width is not None:
+            self._share_features(other)
+            self.ledger = self.ledger.merged(other.ledger, self.sums)
+        return self
+
+    def region(self, ties: str = "random") -> StreamedRegion:
+        """Return the region of all rows so far, with the whole geometry of a quadratic region.
+
+        Rows 0 to n - 1 must all be present. More rows can be added afterwards, for another region.
+        Columns that nearly depend on each other are refused where sums over rows do not say by how
+        much. A stream's region belongs to the numbers of its rows: they decide the signs.
+
+        Parameters
+        ----------
+        ties : str, default "random"
+            How equal statistics are counted: "random" or "conservative".
+        """
+        if self.n < 2:
+            raise ValueError(
+                f"the data are too few: expected at least 2 rows, given {self.n}. Pass more rows "
+                "to partial_fit."
+            )
+        for first, stop in self.ledger.gaps():
+            raise ValueError(
+                f"the data have a gap: expected all rows from 0 to {self.next_row - 1}, given no "
+                f"rows {first} to {stop - 1}. Pass these rows, or merge the shard that has them."
+            )
+        blocks = self.sums.units is not None
+        if blocks:
+            self.noise.check_length(self.n)
+        order = self.order if ties == "random" else Order.draw(self.m, ties, _NO_RNG)
+        names = self.features.names()
+        points = points_of(self, names)
+        return StreamedRegion(
+            engine_of(self, points, names, order),
+            cells_of(points, intercept=self.intercept, blocks=blocks),
+            self.n,
+            deepcopy(self.estimator),
+            deepcopy(self.features),
+            self.seed,
+            self.ledger.outcomes,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a checkpoint: the sums and the waiting rows, but no code.
+
+        The file is replaced as a whole at the end. If the process is killed while it writes, the
+        previous checkpoint remains.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write. No suffix is added.
+        """
+        from unassuming.streaming.checkpoint import write_checkpoint
+
+        write_checkpoint(path, self)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], estimator: Any = None) -> StreamingRegion:
+        """Read a checkpoint that `save` has written; continue with row ``next_row``.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. A damaged file raises ValueError and is not changed.
+        estimator : scikit-learn estimator, optional
+            Needed for a pipeline or a user-defined class, because code is not saved. It must be
+            the same estimator, fitted to the same data: its features of one row are compared.
+        """
+        from unassuming.streaming.checkpoint import read_checkpoint
+
+        return read_checkpoint(path, estimator)
+
+    def fresh(self) -> StreamingRegion:
+        """Return a stream without rows that can be merged with this one."""
+        stream = copy(self)
+        stream.ledger = Ledger()
+        return stream
+
+    def __copy__(self) -> Self:
+        """Return a stream that goes its own way: rows added to one are not added to the other."""
+        stream = type(self).__new__(type(self))
+        stream.__dict__.update(self.__dict__)
+        stream.estimator, stream.features = deepcopy((self.estimator, self.features))
+        stream.ledger = self.ledger.copied()
+        return stream
+
+    def __repr__(self) -> str:
+        model = shown(self.estimator)
+        return f"<StreamingRegion of {model}: n={self.n}, m={self.m}, {self.noise!r}>"
+
+    def _check_labels(self, rows: int) -> None:
+        """Refuse more rows than the noise has labels for."""
+        labels = rows if self.sums.units is None else len(self.sums.units)
+        if rows > labels:
+            raise ValueError(
+                f"blocks must have a label for every row of the stream: expected at least {rows} "
+                f"labels, given {labels}. Pass the labels of all rows to come."
+            )
+
+    def _share_features(self, other: StreamingRegion) -> None:
+        """Make sure that the other stream has the same features, fitted to the same data."""
+        mine, theirs = self.features, other.features
+        if other.sample is not None:
+            inputs, expected = other.sample
+            alike = mine.alike(mine(inputs), expected)
+        elif mine.width is None:
+            self.features, alike = deepcopy(theirs), True
+        else:
+            alike = (mine.width, mine.inputs) == (theirs.width, theirs.inputs)
+        if not alike:
+            raise _other_stream("table of features", "the same columns, fitted alike", "others")
+        self.sample = other.sample if self.sample is None else self.sample
+
+
+def as_signs(noise: str | Noise | None) -> Any:
+    """Return an assumption under which the number of a row alone decides its signs."""
+    chosen = as_noise("symmetric" if noise is None else noise)
+    if type(chosen) not in (Symmetric, BlockSymmetric):
+        raise ValueError(
+            "noise does not fit a stream, which keeps one sum for each character of a group of "
+            "signs: expected 'symmetric' or ua.noise.BlockSymmetric(blocks), given "
+            f"{chosen!r}. Choose one of these, or build the region in memory."
+        )
+    return chosen
+
+
+def as_order(m: Any) -> int:
+    """Return m, the order of a group of signs."""
+    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or int(m) not in POLYNOMIALS:
+        raise ValueError(
+            "m does not fit a stream, which keeps one sum for each character of a group of m "
+            f"signs: expected a power of two from {min(POLYNOMIALS)} to {max(POLYNOMIALS)}, given "
+            f"{m!r}. Leave it out for 128, or build the region in memory."
+        )
+    return int(m)
+
+
+def _penalty_of(model: Any) -> tuple[float, bool]:
+    """Return the penalty of the slopes, and whether the model has an intercept."""
+    factory = factory_for(model)
+    if factory not in (from_linear_regression, from_ridge):
+        raise TypeError(
+            "estimator needs all rows at once: expected LinearRegression, Ridge, or a Pipeline "
+            f"ending in one of them, given {type(model).__name__}. Instead of a kernel, use Ridge "
+            "on features such as those of Nystroem."
+        )
+    objective: Any = factory(model, np.ones((2, 1)), np.zeros(2), None)
+    return float(objective.penalty.P[-1, -1]), bool(objective.design.intercept)
+
+
+def _as_row_number(first_row: Any) -> int:
+    """Return the number of a row, counted from 0."""
+    integer = isinstance(first_row, (int, np.integer)) and not isinstance(first_row, bool)
+    if not integer or first_row < 0:
+        raise ValueError(
+            f"first_row is not a row number: expected an integer >= 0, given {first_row!r}. Count "
+            "the rows of the whole data set from 0."
+        )
+    return int(first_row)
+
+
+def _as_positive(sample_weight: Any, rows: int) -> Array:
+    """Return one positive weight for each row."""
+    weight = as_weights(sample_weight, rows)
+    if not (weight > 0).all():
+        raise ValueError(
+            f"sample_weight is not positive: expected weights > 0, given {weight.min()}. Drop rows "
+            "of weight zero before you number the rows."
+        )
+    return weight
+
+
+def _other_stream(what: str, expected: object, given: object) -> ValueError:
+    return ValueError(
+        f"other is a stream of another {what}: expected {expected}, given {given}. Give all shards "
+        "the same fitted model, noise, m and random_state."
+    )

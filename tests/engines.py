@@ -1,0 +1,85 @@
+"""Engines of the recorded problems, with their stored transformations and tie orders."""
+
+from functools import cache
+
+import numpy as np
+
+from recorded import make, problems
+from unassuming import noise as noises
+from unassuming._errors import NotAvailable
+from unassuming.geometry.quadratic import QuadraticSets
+from unassuming.membership import Engine
+from unassuming.objectives import factory_for
+from unassuming.ranking import Order
+
+
+def noise_of(problem):
+    """The assumption of a problem, of the classes under test."""
+
+    def made(spec):
+        options = {k: v for k, v in spec.items() if k != "class"}
+        if spec["class"] == "BlockSymmetric":
+            options["blocks"] = problem.arrays["blocks"]
+        return getattr(noises, spec["class"])(**options)
+
+    spec = problem.text["noise"]
+    if spec["class"] != "InBasis":
+        return made(spec)
+    return noises.InBasis(problem.arrays["basis"], made(spec["inner"]))
+
+
+def model_and_features(problem):
+    """The last step of the estimator, and what it is given."""
+    spec, X = problem.text["estimator"], problem.arrays.get("X")
+    *before, last = spec.get("steps", [spec])
+    for step in before:
+        X = make(step).fit_transform(X)
+    return make(last), X
+
+
+@cache
+def engine_of(name):
+    """The engine of a problem."""
+    problem = problems()[name]
+    model, X = model_and_features(problem)
+    y, w = problem.arrays["y"], problem.arrays.get("weights")
+    objective = factory_for(model)(model, X, y, w)
+    noise, order = noise_of(problem), Order(problem.arrays["tie_order"])
+    turned = noise.rotated()
+    if turned is not None and (rotated := objective.in_basis(turned[0])) is not None:
+        objective, noise = rotated, turned[1]
+    return Engine(objective, noise, problem.drawn, order, problem.text["weighting"])
+
+
+def rows_at(problem, inputs):
+    """The rows of Φ at inputs."""
+    spec, Z = problem.text["estimator"], np.array(inputs)
+    *before, _ = spec.get("steps", [spec])
+    X = problem.arrays.get("X")
+    for step in before:
+        fitted = make(step).fit(X)
+        X, Z = fitted.transform(X), fitted.transform(Z)
+    return engine_of(problem.name).objective.design.rows(Z)
+
+
+def quadratic_sets(name, **options):
+    """The sets of a problem, or None where they are not ellipsoids."""
+    try:
+        return QuadraticSets.of(engine_of(name), **options)
+    except NotAvailable:
+        return None
+
+
+def asked(kind, **such):
+    """The recorded questions of a kind: pairs of a problem's name and a question."""
+    return [
+        (name, question)
+        for name, problem in problems().items()
+        for question in problem.questions
+        if question["ask"] == kind and all(question.get(k) == v for k, v in such.items())
+    ]
+
+
+def count(level, m=100):
+    """q of a level 1 - q/m."""
+    return round((1 - level) * m)

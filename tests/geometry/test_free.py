@@ -1,0 +1,114 @@
+"""Whether regions are bounded: counts of signs, and eigenvalues below the cut."""
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge
+
+from dependent_tables import dependent, outputs
+from engines import asked, count, engine_of, quadratic_sets
+from unassuming.geometry.quadratic import QuadraticSets, free_directions, qth_largest
+from unassuming.membership import Engine
+from unassuming.noise import Exchangeable, Symmetric, SymmetricExchangeable
+from unassuming.objectives import factory_for
+from unassuming.ranking import Order
+
+VERDICTS = {True: "bounded", False: "unbounded", None: "undetermined"}
+
+
+def region(model, X, y, noise, m=100, seed=0):
+    rng = np.random.default_rng(seed)
+    objective = factory_for(model)(model, X, y, None)
+    drawn, order = noise.draw(len(y), m - 1, rng), Order.draw(m, "random", rng)
+    return QuadraticSets.of(Engine(objective, noise, drawn, order))
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        pytest.param(*pair, id=f"{pair[0]}, {pair[1]['level']}")
+        for pair in asked("bounded")
+        if quadratic_sets(pair[0]) is not None
+    ],
+)
+def test_verdicts_are_the_recorded_ones_where_those_are_known(name, question):
+    found = free_directions(quadratic_sets(name)).bounded(count(question["level"]))
+    recorded = question["answer"]["verdict"]
+    assert VERDICTS[found] == recorded or recorded == "undetermined"
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [pair for pair in asked("max_bounded_level") if quadratic_sets(pair[0]) is not None],
+)
+def test_the_largest_bounded_level_is_not_below_the_recorded_one(name, question):
+    most = free_directions(quadratic_sets(name)).most
+    assert 1 - (most + 1) / 100 >= question["answer"]["level"] - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("noise", [Symmetric(), Exchangeable(), SymmetricExchangeable()], ids=repr)
+def test_far_out_along_a_shared_direction_everything_is_in_the_region(noise, seed):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([np.arange(20) < 3, rng.normal(size=20)]).astype(float)
+    sets = region(Ridge(alpha=0.5), X, rng.normal(size=20), noise, seed=seed)
+    free = free_directions(sets)
+    assert free.found >= 3 or not isinstance(noise, (Symmetric, Exchangeable))
+    far = sets.engine.objective.estimate() + 1e3 * free.direction / np.abs(free.direction).max()
+    assert sets.engine.rank(far[None])[0] <= 100 - free.found
+    assert free.bounded(free.most + 1) is True
+
+
+@pytest.mark.parametrize("kind", list(dependent(np.random.default_rng(0))))
+def test_coefficients_that_columns_share_are_not_bounded(kind):
+    """And the others, and bands, are those without the extra column."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = dependent(rng)[kind]
+        y = outputs(rng, X)
+        sets = region(LinearRegression(), X, y, Symmetric(), seed=seed)
+        part = region(LinearRegression(), X[:, :-1], y, Symmetric(), seed=seed)
+        assert free_directions(sets).bounded(50) is False
+        rows = sets.engine.objective.design.matrix
+        for q in (10, 50):
+            lower, upper = sets.outer(rows, q)
+            low, high = part.outer(rows[:, :-1], q)
+            np.testing.assert_allclose([lower, upper], [low, high], rtol=1e-6, atol=1e-9)
+            ends = np.array(sets.outer(np.eye(rows.shape[1]), q))
+            assert np.isinf(ends[:, 1:]).all(axis=0).sum() >= 1 + (X.shape[1] == 3) * (
+                kind != "a duplicated column"
+            )
+            assert (np.abs(ends[np.isfinite(ends)]) < 1e8).all()
+
+
+def test_a_fitted_value_is_bounded_where_its_cycle_has_a_negative_sign():
+    """Kernel ridge of 24 rows, signs with permutations (docs/theory.md 4.4)."""
+    rng = np.random.default_rng(4)
+    x = np.linspace(0, 6, 24)[:, None]
+    y = np.sin(x[:, 0]) + 0.3 * rng.laplace(size=24)
+    model = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.5)
+    sets = region(model, x, y, SymmetricExchangeable(), m=40)
+    signs, order = sets.engine.drawn
+    positive = np.array(
+        [[_cycle_sign(s, o, j) for j in range(24)] for s, o in zip(signs, order, strict=True)]
+    )
+    up, down = sets.supports(sets.engine.objective.design.rows(x))
+    np.testing.assert_array_equal(np.isinf(up.T), positive > 0)
+    np.testing.assert_array_equal(np.isinf(down.T), positive > 0)
+    finite = np.isfinite(qth_largest(up, 20))
+    assert finite.tolist() == ((positive > 0).sum(axis=0) < 20).tolist()
+    assert 0 < finite.sum() < 24
+
+
+def _cycle_sign(signs, order, j):
+    """The product of the signs along the cycle of j."""
+    sign, k = signs[j], order[j]
+    while k != j:
+        sign, k = sign * signs[k], order[k]
+    return sign
+
+
+def test_a_kernel_of_full_rank_with_signs_is_bounded_below_one_half():
+    name = "kernel ridge"
+    signs = engine_of(name).drawn
+    assert free_directions(quadratic_sets(name)).most == (signs > 0).sum(axis=0).max()
