@@ -166,7 +166,8 @@ class Answers:
         if functionals is None:
             why = replace(found.why, facts=(*found.why.facts, *numbers.left_out))
             found = replace(found, why=why)
-        return found.summary(problem, g, names, level)
+        summary: Summary = found.summary(problem, g, names, level)
+        return summary
 
     def hypothesis(
         self,
@@ -190,7 +191,8 @@ class Answers:
         asked = g, names, check_level(level), self._options(method, options), tau
         numbers = self._numbers
         if self.problem.objective.endogenous:
-            return numbers.test(*asked)
+            test: RankTest = numbers.test(*asked)
+            return test
         return hypothesis_test(numbers, *asked)
 
     # What answers come from

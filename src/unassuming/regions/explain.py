@@ -200,6 +200,7 @@ FEWER_FEATURES = Remedy("use fewer features, or more rows", "use fewer features,
 HIGHER_LEVEL = Remedy("ask for a higher level", "--level with a higher level")
 LARGER_BOUND = Remedy("pass a larger norm_bound", "--norm-bound with a larger number")
 LOWER_LEVEL = Remedy("ask at a lower level", "--level with a lower level")
+AT_INPUTS = Remedy("ask for values at the inputs", None)
 INDEPENDENT = Remedy(
     "leave out features that depend on others, or ask for values at the inputs",
     "leave out columns that depend on others",

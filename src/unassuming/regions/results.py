@@ -294,9 +294,10 @@ class Band(Bounds):
     X : object
         The N inputs, as passed.
     target : str
-        ``"representation"``: the band covers the ideal representation, which agrees with the
-        noise-free function at the training inputs and need not elsewhere. ``"function"``: it covers
-        the function itself, given that its norm is at most the norm bound.
+        ``"representation"``: the band covers the model with the true coefficients, which agrees
+        with the regression function at the inputs of the data and need not elsewhere.
+        ``"function"``: it covers the regression function, given that its norm is at most the norm
+        bound.
     """
 
     X: Any = None
@@ -317,7 +318,7 @@ class Band(Bounds):
         return as_frame({**inputs, **self._columns()}, index=index)
 
     def __str__(self) -> str:
-        covered = "the function itself" if self.target == "function" else "the ideal representation"
+        covered = "the regression function" if self.target == "function" else "the model"
         inputs = _input_columns(self.X)
         rows = self.X.index if hasattr(self.X, "iloc") else range(len(self))
         heading, labels = next(iter(inputs.items())) if len(inputs) == 1 else ("", rows)

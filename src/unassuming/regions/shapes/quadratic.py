@@ -31,6 +31,7 @@ from unassuming.ranking import Level, level_in_print
 from unassuming.regions.explain import (
     FEWER_FEATURES,
     HIGHER_LEVEL,
+    AT_INPUTS,
     INDEPENDENT,
     LARGER_BOUND,
     NORM_BOUND,
@@ -137,11 +138,13 @@ class QuadraticShape(Shape):
             return status, Explanation((Cause.TOO_FEW_SETS(q=level.q),), (HIGHER_LEVEL,))
         if status is Status.CERTIFIED:
             return status, Explanation()
-        _, unknown = self.sets.coordinates.functionals(g)
-        if unknown.any():
-            held = () if bound is not None else (NORM_BOUND,)
+        unknown, dual = self.sets.coordinates.functionals(g)[1].any(), self._dual
+        held = () if bound is not None else (NORM_BOUND,)
+        if unknown and not dual:
             return status, Explanation((Cause.HIDDEN(),), (INDEPENDENT, *held))
         verdict, fact = self._verdict(level)
+        if unknown and verdict != "unbounded":
+            return status, Explanation((Cause.HIDDEN(),), (*held, AT_INPUTS))
         status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
         return status, Explanation((fact,), self._remedies(held=bound is not None))
 
@@ -217,4 +220,11 @@ class QuadraticShape(Shape):
         """Return what makes bounds finite in general."""
         rank = self.largest_bounded_rank()
         lower = (lower_level(rank / self.engine.m, self.engine.m),) if rank > 0 else ()
-        return (*lower, *(() if held else (NORM_BOUND,)), FEWER_FEATURES)
+        fewer = () if self._dual else (FEWER_FEATURES,)
+        return (*(() if held else (NORM_BOUND,)), *lower, *fewer)
+
+    @property
+    def _dual(self) -> bool:
+        """Whether the model is a kernel."""
+        design = self.sets.objective.design
+        return design is not None and design.dual
