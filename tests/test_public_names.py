@@ -17,7 +17,7 @@ from typer.main import get_command
 
 import unassuming as ua
 import unassuming.regions
-from unassuming.cli._app import app
+from unassuming.cli.app import app
 from unassuming.regions import _ellipsoid, _results, _tuning
 from unassuming.regions.diagnosis import _diagnose, _lack_of_fit, _noise_tests
 
