@@ -158,7 +158,7 @@ def test_loading_draws_nothing(tmp_path, monkeypatch):
         raise AssertionError("something was drawn")
 
     monkeypatch.setattr(ua.noise.SymmetricExchangeable, "draw", never)
-    monkeypatch.setattr("unassuming.regions._build.draw_tie_order", never)
+    monkeypatch.setattr("unassuming.ranking.Order.draw", never)
     assert_same(ua.load(tmp_path / "region"), region)
 
 

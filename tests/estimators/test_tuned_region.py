@@ -239,7 +239,7 @@ class NeverSearchCV(BaseEstimator):
         ({"plan": 30}, ValueError, "plan does not fit: expected norm_bound"),
         ({"noise": "gaussian"}, ValueError, "noise is not a known assumption"),
         ({"m": 1}, ValueError, "m must be an integer"),
-        ({"m": "all"}, ValueError, "too large to enumerate"),
+        ({"m": "all"}, ValueError, "wrong size to enumerate"),
         ({"ties": "never"}, ValueError, "ties must be"),
         (
             {"weighting": "best"},

@@ -218,6 +218,10 @@ EXCHANGEABLE = Remedy(
     "noise='exchangeable', if the noise is exchangeable",
     "--noise exchangeable, if the noise is exchangeable",
 )
+OTHER_MODELS = Remedy(
+    "use other features, a kernel or LogisticRegression",
+    "use other columns, --kernel rbf or --model logistic",
+)
 STRONGER = Remedy(
     "instruments that move the endogenous column more, or more rows",
     "--instruments that move the endogenous column more, or more rows",

@@ -25,6 +25,7 @@ from unassuming.regions.explain import (
     INDEPENDENT,
     LARGER_BOUND,
     NORM_BOUND,
+    OTHER_MODELS,
     Cause,
     Explanation,
     Remedy,
@@ -141,7 +142,7 @@ class LabelShape(LineShape):
         if status is Status.EMPTY and bound is not None:
             return status, Explanation((Cause.BALL_TOO_SMALL(bound=bound),), (LARGER_BOUND,))
         if status is Status.EMPTY:
-            return status, Explanation((Cause.NO_LABEL_MODEL(),), ())
+            return status, Explanation((Cause.NO_LABEL_MODEL(),), (OTHER_MODELS,))
         if status is Status.CERTIFIED:
             return status, Explanation()
         if self._model is None:
