@@ -37,7 +37,7 @@ def made(n, seed=0):
 
 def streamed(table, model, m=128):
     """What the library makes of a table."""
-    made = ua.StreamingRegion(model, m=m, random_state=0, **stream.CELLS)
+    made = ua.StreamingRegion(model, m=m, random_state=0)
     return made.partial_fit(table[["a", "b"]], table["y"]).region()
 
 

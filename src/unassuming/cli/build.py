@@ -227,7 +227,7 @@ class Advice:
         """Whether every option in a text can be given, and does what the text says."""
         named = [(found[1], found[2] or "") for found in _OPTION.finditer(text)]
         simultaneous = "without --pointwise" in text
-        if re.search("features|columns", text) and not self._can_shrink:
+        if re.search(r"\b(fewer|out|other) (features|columns)", text) and not self._can_shrink:
             return False
         return all(self._allows(option, value, simultaneous) for option, value in named)
 

@@ -355,8 +355,11 @@ def run_demo(picture: Path, seed: int) -> None:
     typer.echo(DATA.strip())
     for text, region, bound in ((SPLINE, spline, None), (KERNEL, kernel, NORM_BOUND)):
         typer.echo(f"{text}\n{region.text(Language.COMMAND_LINE)}\n")
-        x = np.linspace(0, 10, 5)[:, None]
-        typer.echo(region.band(x, level=0.9, norm_bound=bound, method="joint"))
+        x = np.linspace(0, 10, 5)
+        band = region.band(x[:, None], level=0.9, norm_bound=bound, method="joint")
+        columns = zip(x, band.estimate, band.lower, band.upper, strict=True)
+        rows = [[f"{value:.2f}" for value in row] for row in columns]
+        print_table(("x", "estimate", "90% lower", "90% upper"), rows, right=0)
     typer.echo(VERDICTS)
     _print_verdicts(regions, candidates)
     typer.echo(COVERAGE)
