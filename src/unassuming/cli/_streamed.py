@@ -15,7 +15,7 @@ from unassuming.cli._pass import Checkpoint, Pass, Scanned, run_pass
 from unassuming.cli._terminal import say
 from unassuming.cli.options import RECIPES, Model, Problem
 from unassuming.cli.tables import SIZE, Columns, Kind, Source, Term, require_observations
-from unassuming.noise import RowNoise, as_noise
+from unassuming.noise import as_noise
 from unassuming.ranking import Level
 from unassuming.streaming import DEFAULT_CELLS
 
