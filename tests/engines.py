@@ -6,7 +6,6 @@ import numpy as np
 
 from recorded import make, problems
 from unassuming import noise as noises
-from unassuming._errors import NotAvailable
 from unassuming.geometry.quadratic import QuadraticSets
 from unassuming.membership import Engine
 from unassuming.objectives import factory_for
