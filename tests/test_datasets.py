@@ -35,14 +35,6 @@ def within_binomial_band(count, n, p):
 # --- shapes and truth -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", SYMMETRIC + SKEWED)
-@pytest.mark.parametrize("n", [1, 2, 7])
-def test_sine_shapes(name, n):
-    X, y, f = datasets.sine(n=n, noise=name, random_state=0)
-    assert (X.shape, y.shape, f(X).shape) == ((n, 1), (n,), (n,))
-    assert np.isfinite(y).all()
-
-
 def test_sine_is_x_sin_x_at_equidistant_inputs():
     X, y, f = datasets.sine(n=11, noise=zeros)
     assert X.ravel().tolist() == list(range(11))
@@ -79,19 +71,8 @@ def test_rkhs_norm_is_the_norm_of_the_minimum_norm_interpolant_at_its_centres():
     np.testing.assert_allclose(f.norm**2, f(T) @ np.linalg.solve(K, f(T)), rtol=1e-8)
 
 
-def test_rkhs_interpolant_at_the_inputs_has_a_smaller_norm_because_the_centres_lie_between():
-    X, y, f = datasets.rkhs(n=8, noise=zeros, random_state=3)
-    K = rbf_kernel(X, gamma=f.gamma)
-    assert np.sqrt(y @ np.linalg.solve(K, y)) < 0.999 * f.norm
-
-
-@pytest.mark.parametrize(("n", "positive"), [(1, 1), (5, 3), (100, 50)])
-def test_two_classes_halves(n, positive):
-    _, y = datasets.two_classes(n=n, random_state=0)
-    assert y.tolist() == [1.0] * positive + [-1.0] * (n - positive)
-
-
 def test_two_classes_centres_and_scale():
+    assert datasets.two_classes(n=5, random_state=0)[1].tolist() == [1.0] * 3 + [-1.0] * 2
     X, y = datasets.two_classes(n=MANY, random_state=0)
     for label, centre in [(1, (0, 0.5)), (-1, (-0.5, 0))]:
         for column in (X[y == label] - centre).T:
@@ -232,9 +213,3 @@ def test_bad_input(case):
     arguments, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         datasets.rkhs(**arguments)
-
-
-@pytest.mark.parametrize("name", ["linear", "labels"])
-def test_no_columns(name):
-    with pytest.raises(ValueError, match="d is not a positive integer"):
-        GENERATORS[name](d=0)

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import unassuming as ua
 from test_readme import examples, fenced, printed, read, table
-from unassuming.cli._app import app
+from unassuming.cli.app import app
 
 QUESTIONS, TUTORIAL, MAPIE, STATSMODELS = (
     "docs/howto/which-call.md",

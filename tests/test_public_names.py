@@ -17,7 +17,7 @@ from typer.main import get_command
 
 import unassuming as ua
 import unassuming.regions
-from unassuming.cli._app import app
+from unassuming.cli.app import app
 from unassuming.regions import ellipsoid, problem, results
 from unassuming.regions.diagnosis import _diagnose, _lack_of_fit, _noise_tests
 
@@ -106,7 +106,7 @@ def inventory():
 def stored(cls):
     """The attributes that a region, or one of a stream, is given when it is made."""
     if cls is ua.StreamingRegion:
-        return vars(ua.StreamingRegion(LinearRegression(), random_state=0))
+        return vars(ua.StreamingRegion(LinearRegression()))
     X, y = np.arange(8.0)[:, None], np.arange(8.0) ** 2 % 5
     build = {"m": 100, "random_state": 0}
     return vars(ua.confidence_region(LinearRegression(), X, y, **build)) if cls is ua.Region else ()

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import unassuming as ua
 import unassuming.regions
-from unassuming.cli._app import app as commands
+from unassuming.cli.app import app as commands
 
 # What regions are and what they return; nobody imports it, but everybody meets it.
 BEHIND = {"regions": unassuming.regions}

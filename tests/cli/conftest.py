@@ -9,7 +9,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import unassuming as ua
-from unassuming.cli._app import app
+from unassuming.cli.app import app
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from unassuming.cli._app import app
+from unassuming.cli.app import app
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/howto/command-line.md"
 

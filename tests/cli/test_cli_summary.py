@@ -1,4 +1,4 @@
-"""``unassuming summary`` and ``region --pointwise``: the library's own numbers, one at a time."""
+"""``unassuming summary``: the library's own numbers, one at a time."""
 
 import json
 from pathlib import Path
@@ -10,8 +10,6 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
-from unassuming.cli import _streamed
-from unassuming.cli.tables import _sources
 
 OUT = Path("unassuming-summary")
 NUMBERS = ["estimate", "lower", "upper", "pvalue", "model_estimate"]
@@ -128,16 +126,26 @@ def test_bad_options_are_refused_in_one_line(run, schools, options, message):
 
 
 @pytest.mark.slow
-def test_a_cluster_without_a_label_is_refused_or_dropped(run, schools, write):
-    _, table = schools
-    table.loc[3, "school"] = None
-    path = write("gap.csv", table.drop(columns="weight").to_csv(index=False))
-    words = ("summary", path, "--target", "y", "--clusters", "school")
-    refused(run(*words), "the column 'school' has missing values")
-    assert "1 rows with missing values dropped" in printed(run, *words, "--drop-missing")
+def test_pictures_show_the_target_and_leave_out_a_large_intercept(run, write, monkeypatch):
+    seen = []
+    save = Figure.savefig
 
+    def remember(figure, *args, **options):
+        axes = figure.axes[0]
+        labels = [label.get_text() for label in axes.get_yticklabels()]
+        seen.append((axes.get_ylabel(), labels))
+        save(figure, *args, **options)
 
-# The same columns for the other commands
+    monkeypatch.setattr(Figure, "savefig", remember)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    for shift, rows in ((1000.0, ["price"]), (0.0, ["intercept", "price"])):
+        table = pd.DataFrame({"price": x, "sales": shift + x + rng.normal(size=60)})
+        path = write("shop.csv", table.to_csv(index=False))
+        printed(run, "summary", path, "--target", "sales")
+        assert seen.pop()[1] == rows
+    printed(run, "region", path, "--target", "sales", "--model", "ols", "--pointwise")
+    assert seen[0][0] == "sales"
 
 
 @pytest.mark.slow
@@ -169,158 +177,68 @@ def test_clusters_and_weights_of_a_region(run, schools):
     refused(labels, "--clusters needs a regression")
 
 
-@pytest.mark.slow
-def test_the_method_of_simultaneous_bounds(run, write):
-    X, y, _ = ua.datasets.linear(n=400, d=6, random_state=0)
-    table = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
-    path = write("wide.csv", table.to_csv(index=False))
-    inputs = table.iloc[:, :6]
-    region = ua.confidence_region(LinearRegression(), inputs, y, m=40, random_state=0)
-    for method, name in (("auto", "balanced cells"), ("joint", "joint region")):
-        words = ("--model", "ols", "--level", 0.9, "--m", 40, "--method", method, "--out", method)
-        shown = printed(run, "region", path, "--target", "y", *words)
-        found = pd.read_csv(f"{method}/band.csv")
-        expected = region.band(inputs, level=0.9, method=method)
-        assert expected.method == name
-        np.testing.assert_allclose(found["upper"], expected.upper, rtol=1e-9)
-        assert ("The band comes from balanced cells of rows" in shown) == (method == "auto")
+# Instruments
 
 
-@pytest.mark.slow_but_first
-@pytest.mark.parametrize("method", ["auto", "cells", "joint"])
-def test_the_picture_shows_the_band_of_the_method(run, write, monkeypatch, method):
-    X, y, _ = ua.datasets.linear(n=100, d=1, random_state=0)
-    path = write("line.csv", pd.DataFrame({"x": X[:, 0], "y": y}).to_csv(index=False))
-    drawn = []
-    monkeypatch.setattr(ua.plots, "band", lambda *_, **options: drawn.append(options["method"]))
-    words = ("--model", "ols", "--m", 20, "--level", 0.8, "--method", method, "--out", "out")
-    printed(run, "region", path, "--target", "y", *words)
-    (answer,) = json.loads(Path("out/region.json").read_text())["band"]
-    used = "cells" if answer["method"] == "balanced cells" else "joint"
-    assert drawn == [used]
-    assert method in ("auto", used)
+@pytest.fixture
+def table(tmp_path):
+    """A table of sales: the price depends on the noise, the tax and the season do not."""
+    X, y, _ = ua.datasets.instrumented(n=90, strength=0.2, random_state=1)
+    rows = pd.DataFrame(X, columns=["price", "age", "tax"]).assign(sales=y)
+    rows["season"] = np.array(["spring", "summer", "winter"])[np.arange(90) % 3]
+    path = tmp_path / "sales.csv"
+    rows.to_csv(path, index=False)
+    return path
 
 
-# region --pointwise
+def test_the_summary_is_that_of_python(table, tmp_path, run):
+    done = run(
+        "summary", table, "--target", "sales", "--features", "age", "--endogenous", "price",
+        "--instruments", "tax", "--level", "0.9", "--out", tmp_path / "out",
+    )  # fmt: skip
+    rows = pd.read_csv(table)
+    model = ua.InstrumentalRegression(endogenous="price", instruments="tax")
+    X = rows[["age", "price", "tax"]]
+    found = ua.confidence_region(model, X, rows["sales"], random_state=0).summary(0.9)
+    assert str(found.sets[0]) in done.stdout or f"{found.lower[0]:.6g}" in done.stdout
+    written = pd.read_csv(tmp_path / "out" / "summary.csv")
+    assert written["set"].tolist() == [str(found.sets[0])]
+    saved = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert saved["model"] == "iv"
+    assert saved["options"] == {"endogenous": "price", "instruments": "tax"}
+    assert (tmp_path / "out" / "forest.png").exists()
 
 
-def test_the_pointwise_band_is_that_of_the_library(run, tables):
-    words = ("--model", "ols", "--level", 0.9, "--pointwise", "--out", "out")
-    shown = printed(run, "region", "sine.csv", "--target", "y", *words)
-    sine = _sources.open_source(tables / "sine.csv").whole()
-    region = ua.confidence_region(LinearRegression(), sine[["x"]], sine["y"], random_state=0)
-    found = pd.read_csv("out/band.csv")
-    assert found["level"].unique().tolist() == [0.9]
-    expected = region.band(found[["x"]], level=0.9, simultaneous=False)
-    np.testing.assert_allclose(found["lower"], expected.lower, rtol=1e-9)
-    np.testing.assert_allclose(found["attained_level"], expected.attained)
-    content = json.loads(Path("out/region.json").read_text())
-    assert content["simultaneous"] is False
-    one = region.interval(level=0.9, simultaneous=False)
-    assert content["intervals"][0]["upper"]["x"] == pytest.approx(one.upper[1], rel=1e-9)
-    assert "The band is pointwise: at each input by itself it covers" in shown
-    assert Path("out/band.png").exists()
-
-
-@pytest.mark.slow
-def test_a_pointwise_band_needs_a_norm_bound_for_kernels(run):
-    words = ("region", "sine.csv", "--target", "y", "--pointwise")
-    shown = printed(run, *words, "--model", "krr", "--m", 20, "--level", 0.9)
-    assert "Not available: intervals and tests of one number at a time need a model" in shown
-    shown = printed(run, *words, "--model", "krr", "--m", 20, "--level", 0.9, "--norm-bound", 30)
-    assert "The band is pointwise: at each input by itself it covers the function itself" in shown
-
-
-@pytest.mark.slow
-def test_a_pointwise_band_with_a_norm_bound_needs_all_rows(run, monkeypatch):
-    words = ("region", "sine.csv", "--target", "y", "--pointwise", "--norm-bound", 30)
-    message = "--pointwise with --norm-bound needs all rows at once: expected one of the two with"
-    refused(run(*words, "--stream"), f"{message} --stream")
-    refused(run(*words, "--checkpoint", "c"), f"{message} --checkpoint")
-    monkeypatch.setattr(_streamed, "LARGE", 10)
-    result = run(*words, "--m", 20, "--level", 0.9)
-    assert result.exit_code == 0
-    assert "since --pointwise with --norm-bound needs all rows at once" in result.stderr
-
-
-# streams
-
-
-def long_table(path="long.csv", n=2500):
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(size=n), rng.uniform(size=n)
-    table = pd.DataFrame({"a": a, "b": b, "y": a - b + rng.standard_t(3, size=n)})
-    table.to_csv(path, index=False)
-    return pd.read_csv(path)
-
-
-def streamed(table, model, m=2):
-    stream = ua.StreamingRegion(model, m=m, cells=32, random_state=0)
-    return stream.partial_fit(table[["a", "b"]], table["y"]).region()
-
-
-def test_a_streamed_summary_is_that_of_the_library(run, monkeypatch):
-    monkeypatch.setattr(_sources, "CHUNK_ROWS", 700)
-    table = long_table()
-    shown = printed(run, "summary", "long.csv", "--target", "y", "--stream", "--level", 0.95)
-    assert "long.csv was read in chunks; only sums over its 2500 rows were kept.\n" in shown
-    found = pd.read_csv(OUT / "summary.csv")
-    expected = streamed(table, LinearRegression()).summary(0.95)
-    for name in ("estimate", "model_estimate", "lower", "upper", "pvalue"):
-        np.testing.assert_allclose(found[name], getattr(expected, name), rtol=1e-9)
-    assert (OUT / "forest.png").exists()
-
-
-@pytest.mark.slow
-def test_a_large_table_is_streamed_unless_clusters_or_weights_need_its_rows(run, monkeypatch):
-    long_table(n=300)
-    monkeypatch.setattr(_streamed, "LARGE", 100)
-    words = ("summary", "long.csv", "--target", "y")
-    assert "read in chunks" in printed(run, *words)
-    assert "read in chunks" not in printed(run, *words, "--no-stream")
-    result = run(*words, "--weights", "b")
-    assert result.exit_code == 0
-    assert "--weights b needs all rows at once; it would be streamed with no --weights" in (
-        result.stderr
+def test_a_category_is_as_many_instruments_as_it_has_indicators(table, tmp_path, run):
+    done = run(
+        "summary", table, "--target", "sales", "--endogenous", "price", "--instruments",
+        "tax,season", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert done.exit_code == 0
+    model = ua.InstrumentalRegression(endogenous="price", instruments=["tax", "a", "b"])
+    rows = pd.read_csv(table)
+    X = rows[["price", "age", "tax"]].assign(
+        a=1.0 * (rows["season"] == "summer"), b=1.0 * (rows["season"] == "winter")
     )
-    for option in ("--weights", "--clusters"):
-        message = f"{option} b needs all rows at once: expected no {option} with --stream"
-        refused(run(*words, option, "b", "--stream"), message)
+    found = ua.confidence_region(model, X, rows["sales"]).summary()
+    written = pd.read_csv(tmp_path / "out" / "summary.csv")
+    assert written["lower"].tolist() == pytest.approx(found.lower.tolist(), rel=1e-6)
 
 
-def test_a_checkpoint_serves_the_pointwise_band_too(run, monkeypatch):
-    table = long_table(n=1500)
-    pd.DataFrame({"a": [0.0, 1.0, 2.0], "b": [0.5, 0.5, 1.0]}).to_csv("inputs.csv", index=False)
-    words = ("region", "long.csv", "--target", "y", "--model", "ols", "--checkpoint", "c")
-    words = (*words, "--level", 0.9, "--m", 20, "--at", "inputs.csv", "--out", "out")
-    printed(run, *words)
-    monkeypatch.setattr(_sources.CsvSource, "chunks", None)
-    printed(run, *words, "--pointwise")
-    found = pd.read_csv("out/band.csv")
-    region = streamed(table, LinearRegression(), m=20)
-    expected = region.band(found[["a", "b"]], level=0.9, simultaneous=False)
-    np.testing.assert_allclose(found["lower"], expected.lower, rtol=1e-9)
-    np.testing.assert_allclose(found["attained_level"], expected.attained)
-
-
-@pytest.mark.slow
-def test_pictures_show_the_target_and_leave_out_a_large_intercept(run, write, monkeypatch):
-    seen = []
-    save = Figure.savefig
-
-    def remember(figure, *args, **options):
-        axes = figure.axes[0]
-        labels = [label.get_text() for label in axes.get_yticklabels()]
-        seen.append((axes.get_ylabel(), labels))
-        save(figure, *args, **options)
-
-    monkeypatch.setattr(Figure, "savefig", remember)
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=60)
-    for shift, rows in ((1000.0, ["price"]), (0.0, ["intercept", "price"])):
-        table = pd.DataFrame({"price": x, "sales": shift + x + rng.normal(size=60)})
-        path = write("shop.csv", table.to_csv(index=False))
-        printed(run, "summary", path, "--target", "sales")
-        assert seen.pop()[1] == rows
-    printed(run, "region", path, "--target", "sales", "--model", "ols", "--pointwise")
-    assert seen[0][0] == "sales"
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--endogenous", "price"], "needs both kinds of columns"),
+        (["--model", "iv"], "given neither of them"),
+        (["--endogenous", "prize", "--instruments", "tax"], "names a column that is not a feature"),
+        (["--endogenous", "price", "--instruments", "price"], "a column has two roles"),
+        (["--endogenous", "price,age", "--instruments", "tax"], "fewer instruments than"),
+        (["--endogenous", "price", "--instruments", "tax", "--model", "ridge"], "not an option"),
+    ],
+)
+def test_wrong_instruments_are_refused_in_one_line(table, tmp_path, run, options, message):
+    out = tmp_path / "out"
+    done = run("summary", table, "--target", "sales", *options, "--out", out)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

@@ -6,9 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from sklearn.exceptions import NotFittedError
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
@@ -89,7 +86,7 @@ def test_a_norm_bound_makes_it_a_band_of_the_function(kernel, ax):
 def test_an_empty_region_has_no_shade(kernel, ax):
     ua.plots.band(kernel, FRAME, [0.9], norm_bound=0.01, ax=ax)
     title, entries = legend(ax)
-    assert entries[0] == "90 %: empty region"
+    assert entries[0] == "90 %: empty"
     assert "no function within the norm bound agrees with the data" in title
     assert "Covers" not in title
 
@@ -104,20 +101,11 @@ def test_attained_values_lie_within_the_outer_bounds(spline, ax):
     ua.plots.band(spline, levels=[0.9], inner=2, truth=F, ax=ax)
     named = ["90 % simultaneous band", "90 % inner bound", "data", "truth", "estimate"]
     assert legend(ax)[1] == named
+    box = ax.collections[0].get_paths()[0].vertices
+    found = ua.plots.band_data(spline, levels=[0.9], inner=2)
+    assert (box[:, 1].min(), box[:, 1].max()) == (found.lower[0.9].min(), found.upper[0.9].max())
     drawn = next(line for line in ax.lines if line.get_label() == "truth")
     np.testing.assert_allclose(drawn.get_ydata(), F(drawn.get_xdata()[:, None]))
-
-
-def test_the_shade_is_the_band_and_the_highest_level_is_lightest(spline, ax):
-    ua.plots.band(spline, levels=[0.5, 0.9], pointwise=[0.8], ax=ax)
-    data = ua.plots.band_data(spline, levels=[0.5, 0.9])
-    for shade, level in zip(ax.collections[:2], (0.9, 0.5), strict=True):
-        box = shade.get_paths()[0].vertices
-        assert box[:, 1].max() == pytest.approx(data.upper[level].max())
-        assert box[:, 1].min() == pytest.approx(data.lower[level].min())
-    light, dark = (shade.get_facecolor().sum() for shade in ax.collections[:2])
-    assert light > dark
-    assert legend(ax)[1][2] == "80 % pointwise band"
 
 
 @pytest.mark.parametrize("simultaneous", [True, False])
@@ -165,22 +153,8 @@ def test_what_cannot_be_drawn_is_refused(spline):
         ua.plots.band_data(two)
     with pytest.raises(ValueError, match="no band is asked for"):
         ua.plots.band_data(spline, levels=[])
-
-
-def test_a_gaussian_process_is_drawn_without_the_noise_of_new_outputs(kernel, ax):
-    process = GaussianProcessRegressor(RBF() + WhiteKernel(), normalize_y=True).fit(FRAME, Y)
-    data = ua.plots.band_data(kernel, FRAME, [0.9], norm_bound=30, compare=process).compared
-    mean, deviation = process.predict(FRAME, return_std=True)
-    np.testing.assert_allclose(data.mean, mean)
-    noise = process.kernel_.k2.noise_level * Y.var()
-    half = 1.6448536 * np.sqrt(deviation**2 - noise)
-    np.testing.assert_allclose(data.upper - data.mean, half, rtol=1e-5)
-    ua.plots.band(kernel, levels=[0.9], norm_bound=30, compare=process, ax=ax)
-    assert "holds at each input, if prior and noise are Gaussian" in legend(ax)[0]
-    with pytest.raises(TypeError, match="compare is not a Gaussian process"):
-        ua.plots.band_data(kernel, levels=[0.9], norm_bound=30, compare=LinearRegression())
-    with pytest.raises(NotFittedError):
-        ua.plots.band_data(kernel, levels=[0.9], norm_bound=30, compare=GaussianProcessRegressor())
+    with pytest.raises(ValueError, match="the region is not that of a classifier"):
+        ua.plots.classification_data(spline)
 
 
 # --- classification -----------------------------------------------------------------------------
@@ -221,8 +195,3 @@ def test_the_zone_the_boundary_and_both_classes_are_named(ax):
     clear = np.minimum(data.upper[0.5], -data.lower[0.5]).ravel()
     assert shaded[clear > 0.05].all()
     assert not shaded[clear < -0.05].any()
-
-
-def test_a_regression_is_not_classified(spline):
-    with pytest.raises(ValueError, match="the region is not that of a classifier"):
-        ua.plots.classification_data(spline)

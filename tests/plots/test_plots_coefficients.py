@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from sklearn.linear_model import Lasso, LinearRegression, QuantileRegressor, Ridge
+from sklearn.linear_model import Lasso, LinearRegression, Ridge
 
 import unassuming as ua
-from unassuming.plots.coefficients import Projection
+from unassuming.plots.coefficients import polygon
 
 PAIR = ["x0", "x2"]
 
@@ -71,7 +71,7 @@ def test_a_region_that_is_unbounded_along_one_coefficient_alone(ax):
     X[:, 2] = X[:, 1]
     found = ua.confidence_region(LinearRegression(), X, y, random_state=0, m=100)
     data = ua.plots.coefficients_data(found, ["x0", "x2"], levels=[0.9], rays=8)
-    box = data.projection.box(0.9)
+    box = data.box[0.9]
     assert np.isfinite(box[0]).all()
     assert np.isinf(box[1]).all()
     ua.plots.coefficients(found, ["x0", "x2"], [0.9], rays=8, ax=ax)
@@ -128,50 +128,28 @@ def test_the_box_is_that_of_the_intervals(region, method, ax):
     for level, interval in region.interval(level=[0.5, 0.9], **options).items():
         rows = [interval.names.index(name) for name in PAIR]
         expected = np.column_stack([interval.lower, interval.upper])[rows]
-        np.testing.assert_allclose(data.projection.box(level), expected, rtol=1e-9)
+        np.testing.assert_allclose(data.box[level], expected, rtol=1e-9)
     ua.plots.coefficients(region, PAIR, [0.9], rays=8, method=method, ax=ax)
     title, entries = legend(ax)
     if method == "cells":
         assert title == "Simultaneous intervals of x0 and x2, from balanced cells of rows"
         assert entries == ["90 % intervals", "estimate"]
     else:
-        assert "outer bound of the projection Slice, with the other coefficients fixed" in title
+        assert title.startswith("Outer bound of x0 and x2, whatever the other coefficients are")
+        assert "Slice, with the other coefficients fixed at the estimate" in title
         assert entries == ["90 % region", "90 % slice", "estimate"]
 
 
 def test_the_polygon_holds_every_member_and_the_slice(region):
     data = ua.plots.coefficients_data(region, PAIR, [0.9], rays=40)
     members = region.sample(200, level=0.9, random_state=0)[:, [1, 3]]
-    normals, supports = data.projection.normals, data.projection.supports[0.9]
+    normals, supports = data.normals, data.supports[0.9]
     points = np.vstack([members, data.boundary[0.9]])
     assert (points @ normals.T <= supports + 1e-9).all()
-    corners = data.projection.polygon(0.9, np.array([[-100.0, 100.0], [-100.0, 100.0]]))
+    corners = polygon(normals, supports, np.array([[-100.0, 100.0], [-100.0, 100.0]]))
     assert len(corners) > 20
+    assert polygon(normals, np.full(len(normals), np.nan), np.eye(2)).shape == (0, 2)
     assert (corners @ normals.T <= supports + 1e-9).all()
-
-
-def test_an_unbounded_side_leaves_the_window_and_an_empty_region_has_no_corner():
-    axes = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    supports = {0.9: np.array([1.0, 2.0, np.inf, 0.0]), 0.5: np.full(4, np.nan)}
-    projection, window = Projection(axes, supports, True), np.array([[-9.0, 9.0], [-9.0, 9.0]])
-    corners = projection.polygon(0.9, window)
-    assert sorted(map(tuple, corners)) == [(-2.0, 0.0), (-2.0, 9.0), (1.0, 0.0), (1.0, 9.0)]
-    assert projection.polygon(0.5, window).shape == (0, 2)
-
-
-def test_given_intervals_are_drawn_as_they_are(region):
-    found = region.interval(level=0.9, simultaneous=True, method="joint")
-    wider = replace(found, lower=found.lower - 1, upper=found.upper + 2)
-    data = ua.plots.coefficients_data(region, PAIR, [0.9], rays=8, intervals={0.9: wider})
-    expected = np.column_stack([wider.lower, wider.upper])[[1, 3]]
-    np.testing.assert_array_equal(data.projection.box(0.9), expected)
-
-
-def test_quantiles_have_a_picture(ax):
-    X, y, _ = ua.datasets.linear(n=30, d=1, random_state=0)
-    found = ua.confidence_region(QuantileRegressor(alpha=0), X, y, random_state=0, m=20)
-    ua.plots.coefficients(found, levels=[0.5], rays=12, ax=ax)
-    assert "50 % region" in legend(ax)[1]
 
 
 # --- all coefficients ---------------------------------------------------------------------------
@@ -185,13 +163,13 @@ def summary():
 
 def test_the_forest_has_the_numbers_of_the_summary_in_the_order_asked_for(summary):
     data = ua.plots.forest_data(summary, which=["x1", "intercept"])
-    assert data.names == ("x1", "intercept")
-    np.testing.assert_array_equal(data.lower, summary.lower[[2, 0]])
-    np.testing.assert_array_equal(data.upper, summary.upper[[2, 0]])
-    assert ((data.lower <= data.estimate) & (data.estimate <= data.upper)).all()
+    assert data.names == ["x1", "intercept"]
+    ends = np.concatenate(data.sets)
+    np.testing.assert_array_equal(ends, np.c_[summary.lower, summary.upper][[2, 0]])
+    assert ((ends[:, 0] <= data.estimate) & (data.estimate <= ends[:, 1])).all()
     assert not np.allclose(data.model_estimate, data.estimate)  # the penalty
-    assert data.title == "95 % intervals, one at a time"
-    assert ua.plots.forest_data(replace(summary, simultaneous=True)).title.endswith("all at once")
+    assert data.notes == ["95 % intervals, one at a time"]
+    assert ua.plots.forest_data(replace(summary, simultaneous=True)).notes[0].endswith("at once")
 
 
 def test_the_forest_shows_both_estimates_where_they_differ(summary, ax):
@@ -202,7 +180,7 @@ def test_the_forest_shows_both_estimates_where_they_differ(summary, ax):
     np.testing.assert_array_equal(marks["|"], data.model_estimate)
     np.testing.assert_array_equal(marks["o"], data.estimate)
     (rows,) = (one.get_segments() for one in ax.collections)
-    np.testing.assert_allclose([row[:, 0] for row in rows], np.c_[data.lower, data.upper])
+    np.testing.assert_allclose([row[:, 0] for row in rows], np.concatenate(data.sets))
     assert [text.get_text() for text in ax.get_yticklabels()] == list(summary.names)
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
-from unassuming.plots.others import running_median
 
 X, Y, _ = ua.datasets.sine(n=40, noise="laplace", random_state=0)
 
@@ -147,13 +147,17 @@ def test_residuals_are_those_of_the_diagnosis_in_the_order_of_the_axis(ax):
 
 def test_the_running_median_does_not_depend_on_the_order_of_ties():
     rng = np.random.default_rng(0)
-    x, values = np.sort(rng.integers(0, 5, size=60)).astype(float), rng.normal(size=60)
-    places, line = running_median(x, values)
-    within = np.lexsort([rng.uniform(size=60), x])
-    again = running_median(x, values[within])
-    np.testing.assert_array_equal(places, again[0])
-    np.testing.assert_allclose(line, again[1])
-    assert len(running_median(x[:4], values[:4])[0]) == 0
+    inputs, y, _ = ua.datasets.linear(n=60, d=2, random_state=0)
+    inputs[:, 0] = rng.integers(0, 5, size=60)
+    found = ua.confidence_region(LinearRegression(), inputs, y, random_state=0, m=100).diagnose()
+    data = ua.plots.diagnosis_data(found, "x0")
+    order = rng.permutation(60)
+    parts = {"residuals": found.residuals[order], "inputs": {"x0": inputs[order, 0]}}
+    other = ua.plots.diagnosis_data(replace(found, **parts), "x0")
+    np.testing.assert_array_equal(data.line_x, other.line_x)
+    np.testing.assert_allclose(data.line, other.line)
+    middle = data.residuals[(data.x >= 1) & (data.x <= 3)]
+    assert middle.min() < data.line.min() < data.line.max() < middle.max()
 
 
 def test_without_matplotlib_data_are_there_and_drawing_says_what_to_install():

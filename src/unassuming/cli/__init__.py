@@ -22,7 +22,7 @@ def not_installed(error: ModuleNotFoundError) -> str | None:
 def main() -> None:
     """Run the command line."""
     try:
-        from unassuming.cli._app import app
+        from unassuming.cli.app import app
     except ModuleNotFoundError as error:
         message = not_installed(error)
         if message is None:

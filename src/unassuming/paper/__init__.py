@@ -7,26 +7,16 @@ one figure, and `draw` and `write_table` write it into files. The command is ``u
 
 from unassuming.paper.figures import FIGURES, Figure, Setting
 from unassuming.paper.pictures import draw
-from unassuming.paper.reproduce import (
-    COLUMNS,
-    SIZE_COLUMNS,
-    Reproduction,
-    reproduce,
-    rows,
-    size_rows,
-    write_table,
-)
+from unassuming.paper.reproduce import COLUMNS, Reproduction, reproduce, rows, write_table
 
 __all__ = [
     "COLUMNS",
     "FIGURES",
-    "SIZE_COLUMNS",
     "Figure",
     "Reproduction",
     "Setting",
     "draw",
     "reproduce",
     "rows",
-    "size_rows",
     "write_table",
 ]

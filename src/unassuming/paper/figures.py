@@ -74,35 +74,13 @@ class Sample:
 @final
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A model, its data and the guarantee of its region.
-
-    Attributes
-    ----------
-    panel : str
-        "2a" is part (a) of figure 2.
-    name : str
-        The model, or the setting that varies, for titles.
-    model : estimator
-    draw : callable
-        From a generator to a sample.
-    n : int
-    law : str
-        The distribution of the noise, in words.
-    options : dict
-        Arguments of `confidence_region`.
-    truth : str
-        What the region should contain, in words.
-    promise : str
-        The guaranteed coverage: "exact" or "none".
-    note : str
-        A remark for the caption and the table.
-    """
+    """A panel ("2a" is part (a) of figure 2): a model, its data and the guarantee of its region."""
 
     panel: str
     name: str
     model: Any
     draw: Callable[[np.random.Generator], Sample]
-    n: int
+    n: int = 20
     law: str = "Laplace, scale 1/2"
     options: dict[str, Any] = field(default_factory=lambda: {"noise": "symmetric", "m": M})
     truth: str = "x sin x"
@@ -113,29 +91,13 @@ class Setting:
 @final
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """One figure of the article.
-
-    Attributes
-    ----------
-    number : int
-    title : str
-    settings : tuple of Setting
-        Regions that are drawn, with their coverage.
-    counted : tuple of Setting
-        Regions that are not in the article: only their coverage is measured.
-    process : bool
-        Whether a Gaussian process is compared with them.
-    sized : bool
-        Whether the article compares the sizes of the regions.
-    notes : tuple of str
-    """
+    """One figure of the article: regions that are drawn, and others that are only counted."""
 
     number: int
     title: str
     settings: tuple[Setting, ...]
     counted: tuple[Setting, ...] = ()
     process: bool = False
-    sized: bool = False
     notes: tuple[str, ...] = (_UNBOUNDED,)
 
 
@@ -162,10 +124,7 @@ _CENTRES = np.array([[0.0, 0.5], [-0.5, 0.0]])
 
 
 def _coins(rng: np.random.Generator) -> Sample:
-    """The same distributions, but the class of each point is a fair coin.
-
-    Given the inputs, labels are independent with coins, but not with 50 points of each class.
-    """
+    """The same distributions with independent labels: the class of each point is a fair coin."""
     y = np.where(rng.uniform(size=100) < 0.5, 1.0, -1.0)
     centres = np.where(y[:, None] > 0, *_CENTRES[:, None, :])
     return Sample(centres + rng.laplace(scale=0.5, size=(100, 2)), y, mean_label)
@@ -182,10 +141,7 @@ def mean_label(X: Any) -> Array:
 
 @final
 class BiasFreeSVR(SVR):
-    """ε-SVR as in the article, whose functions have no bias (docs/theory.md 5).
-
-    The region has its own solver. Calling ``fit`` would fit scikit-learn's model, with a bias.
-    """
+    """ε-SVR as in the article, without a bias (docs/theory.md 5); ``fit`` would fit one."""
 
 
 def _without_bias(
@@ -235,7 +191,6 @@ _SVR = Setting(
     name="ε-SVR, ε = 0.2, c = 250",
     model=BiasFreeSVR(C=250 / 20, epsilon=0.2, **_gaussian(0.5)),
     draw=_x_sin_x(20),
-    n=20,
     options={"noise": "symmetric", "m": M, "weighting": "identity"},
 )
 
@@ -256,27 +211,19 @@ _KERNELS: dict[str, dict[str, Any]] = {
     "rectangular": {"kernel": rectangular, "kernel_params": {"c": INPUT_RANGE / 38}},
 }
 
+_CURVE = _x_sin_x(20)
 _ALL = (
     Figure(1, "LS-SVC in model and coefficient space", (_PUBLISHED,), (_LABELS,), notes=()),
     Figure(
         2,
         "Kernel ridge regression and ε-SVR",
-        (Setting("2a", "KRR, λ = 0.1", _KRR, _x_sin_x(20), 20), _SVR),
-        sized=True,
+        (Setting("2a", "KRR, λ = 0.1", _KRR, _CURVE), _SVR),
         notes=(_UNBOUNDED, _OF_SVR),
     ),
     Figure(
         3,
         "Kernel LASSO and a Gaussian process",
-        (
-            Setting(
-                "3a",
-                "kernel LASSO, λ = 1, σ = 1",
-                KernelLasso(1.0, **_gaussian(1.0)),
-                _x_sin_x(20),
-                20,
-            ),
-        ),
+        (Setting("3a", "kernel LASSO, λ = 1, σ = 1", KernelLasso(1.0, **_gaussian(1.0)), _CURVE),),
         process=True,
         notes=(_UNBOUNDED, _OF_PROCESS),
     ),
@@ -289,23 +236,20 @@ _ALL = (
                 f"KRR, {name} noise",
                 _KRR,
                 _x_sin_x(20, noise),
-                20,
                 law=f"{name}, variance 1",
                 promise="none" if name == "binomial" else "exact",
                 note=_SKEWED if name == "binomial" else "",
             )
             for part, (name, noise) in zip("abcd", _NOISES.items(), strict=True)
         ),
-        sized=True,
     ),
     Figure(
         5,
         "Kernel LASSO with four kernels",
         tuple(
-            Setting(f"5{part}", f"{name} kernel", KernelLasso(1.0, **kernel), _x_sin_x(20), 20)
+            Setting(f"5{part}", f"{name} kernel", KernelLasso(1.0, **kernel), _CURVE)
             for part, (name, kernel) in zip("abcd", _KERNELS.items(), strict=True)
         ),
-        sized=True,
         notes=(_UNBOUNDED, _OF_KERNELS),
     ),
     Figure(
@@ -315,7 +259,6 @@ _ALL = (
             Setting(f"6{part}", f"n = {n}", KernelLasso(1.0, **_gaussian(0.5)), _x_sin_x(n), n)
             for part, n in zip("abcd", (10, 20, 50, 100), strict=True)
         ),
-        sized=True,
     ),
 )
 FIGURES = {figure.number: figure for figure in _ALL}

@@ -19,6 +19,11 @@ _DPI, _WIDTH = 110, 205
 """Of a picture, and characters in a line of notes."""
 
 _COLOURS = "viridis_r"  # light for low levels, so that the estimate is visible on them
+_OUTLINED: dict[str, Any] = {
+    "markeredgecolor": canvas.BLACK,
+    "markeredgewidth": 0.8,
+    "markersize": 5,
+}
 
 
 def draw(found: Reproduction, path: Path) -> None:
@@ -38,19 +43,13 @@ def draw(found: Reproduction, path: Path) -> None:
         _coefficients(axes[1], drawn[0])
     else:
         for ax, panel in zip(axes, drawn, strict=False):
-            _image(ax, panel, "models")
-            left, right = panel.rasters["models"].window[0]
-            x = np.linspace(left, right, 600)[:, None]
-            estimate = canvas.values(panel.region, panel.region.estimate[None, :], x)[0]
-            _curves(ax, panel, x[:, 0], estimate, "estimate")
-            _title(ax, panel, panel.setting.panel[-1], panel.setting.name)
+            _functions(ax, panel)
         if found.process is not None:
             _process(axes[1], found, drawn[0])
     scale = sheet.colorbar(ScalarMappable(Normalize(0, 1), _COLOURS), ax=axes, pad=0.02)
     scale.set_label("smallest level of a member at this pixel")
     title = f"Figure {figure.number}: {figure.title}"
     sheet.suptitle(title, x=0.01, ha="left", fontweight="bold")
-    assert drawn[0].members is not None
     notes = [
         f"{drawn[0].members.sum():,} random coefficient vectors around the estimate were ranked "
         f"for each region, m = {M}; low levels are drawn on top, and no member reached white "
@@ -76,12 +75,12 @@ def draw(found: Reproduction, path: Path) -> None:
 def _title(ax: Any, panel: Panel, letter: str, what: str) -> None:
     """Name the panel, its boundedness and its coverage."""
     highest, truth = max(LEVELS), panel.setting.truth
-    assert panel.ends is not None
+    bounded = ", ".join(f"{canvas.percent(p)} {said}" for p, said in panel.bounded.items())
     rate = f"the {canvas.percent(highest)} region contained {truth} in {panel.coverage(highest)}"
-    ax.set_title(f"({letter}) {what}\n{panel.ends.sentence()}\n{rate}", loc="left", fontsize=10)
+    ax.set_title(f"({letter}) {what}\nbounded: {bounded}\n{rate}", loc="left", fontsize=10)
 
 
-def _image(ax: Any, panel: Panel, which: str, levels: Array | None = None) -> None:
+def _image(ax: Any, panel: Panel, which: str = "models", levels: Array | None = None) -> None:
     """Draw the levels of pixels (rows, columns), by default those of members; NaN is white."""
     raster = panel.rasters[which]
     if levels is None:
@@ -93,15 +92,33 @@ def _image(ax: Any, panel: Panel, which: str, levels: Array | None = None) -> No
     ax.set(xlim=raster.window[0], ylim=raster.window[1])
 
 
+def _outlined(ax: Any, *args: Any, width: float = 1.6) -> None:
+    """Draw a line that is visible on any background."""
+    from matplotlib.patheffects import Normal, Stroke
+
+    effects = [Stroke(linewidth=2 * width, foreground="white"), Normal()]
+    canvas.curve(ax, *args, linewidth=width, path_effects=effects)
+
+
 def _curves(ax: Any, panel: Panel, x: Array, estimate: Array, name: str) -> None:
     """Draw the truth, an estimate and the data on top of an image."""
     sample = panel.sample
     among = (x >= sample.X.min()) & (x <= sample.X.max())
     x, estimate = x[among], estimate[among]
-    _outlined(ax, x, estimate, canvas.BLACK, "-", name)
-    _outlined(ax, x, sample.truth(x[:, None]), canvas.VERMILION, "--", "truth, x sin x")
-    _dots(ax, np.column_stack([sample.X, sample.y]), "white", "o", "data")
-    ax.set(xlabel="x", ylabel="y")
+    _outlined(ax, x, estimate, name)
+    _outlined(ax, x, sample.truth(x[:, None]), "truth, x sin x", canvas.VERMILION, "--")
+    canvas.dots(ax, sample.X[:, 0], sample.y, "data", color="white", **_OUTLINED)
+    canvas.name_axes(ax, "x", "y")
+
+
+def _functions(ax: Any, panel: Panel) -> None:
+    """Draw the members of a region as functions."""
+    _image(ax, panel)
+    left, right = panel.rasters["models"].window[0]
+    x = np.linspace(left, right, 600)
+    estimate = canvas.values(panel.region, panel.region.estimate[None, :], x[:, None])[0]
+    _curves(ax, panel, x, estimate, "estimate")
+    _title(ax, panel, panel.setting.panel[-1], panel.setting.name)
 
 
 def _process(ax: Any, found: Reproduction, panel: Panel) -> None:
@@ -112,9 +129,8 @@ def _process(ax: Any, found: Reproduction, panel: Panel) -> None:
     mean, deviation = (lower + upper) / 2, (upper - lower) / 2 / norm.ppf(0.75)
     with np.errstate(divide="ignore", invalid="ignore"):
         level = 2 * norm.cdf(np.abs(raster.centres(1)[:, None] - mean) / deviation) - 1
-    _image(ax, panel, "models", np.where(level <= CONFIDENCE, level, np.nan))
+    _image(ax, panel, levels=np.where(level <= CONFIDENCE, level, np.nan))
     _curves(ax, panel, x, mean, "mean of the process")
-    assert found.shares is not None
     shares = found.shares[highest]
     title = (
         "(b) Gaussian process, fitted by likelihood\n"
@@ -127,14 +143,16 @@ def _process(ax: Any, found: Reproduction, panel: Panel) -> None:
 def _lines(ax: Any, panel: Panel) -> None:
     """Draw decision lines in the plane of the inputs."""
     sample, w = panel.sample, panel.region.estimate
-    _image(ax, panel, "models")
+    _image(ax, panel)
     x = panel.rasters["models"].window[0]
-    _outlined(ax, x, -w[0] / w[1] * x, canvas.BLACK, "-", "estimate")
+    _outlined(ax, x, -w[0] / w[1] * x, "estimate")
     slacks = "symmetric slacks, w = (2, 2)"
-    _outlined(ax, x, -sample.truth[0] / sample.truth[1] * x, canvas.VERMILION, "--", slacks)
+    _outlined(ax, x, -sample.truth[0] / sample.truth[1] * x, slacks, canvas.VERMILION, "--")
     for label, colour, marker in ((1, canvas.ORANGE, "o"), (-1, canvas.BLUE, "s")):
-        _dots(ax, sample.X[sample.y == label], colour, marker, f"class {label:+d}")
-    ax.set(xlabel="x1", ylabel="x2")
+        x1, x2 = sample.X[sample.y == label].T
+        name = f"class {label:+d}"
+        canvas.dots(ax, x1, x2, name, color=colour, marker=marker, **_OUTLINED)
+    canvas.name_axes(ax, "x1", "x2")
     _title(ax, panel, "a", "model space: the lines where w1 x1 + w2 x2 = 0")
 
 
@@ -148,29 +166,14 @@ def _coefficients(ax: Any, panel: Panel) -> None:
         (data.ellipses, canvas.VERMILION, "--", "outer ellipses"),
     ):
         for number, outline in enumerate(outlines.values()):
-            closed = np.vstack([outline, outline[:1]])
-            label = None if number else name
-            _outlined(ax, closed[:, 0], closed[:, 1], colour, style, label, width=1.0)
-    ax.plot(*data.estimate, "o", color=canvas.BLACK, markersize=5, label="estimate")
+            closed = np.vstack([outline, outline[:1]]).T
+            _outlined(ax, *closed, "_" if number else name, colour, style, width=1.0)
+    canvas.dots(
+        ax, data.estimate[:1], data.estimate[1:], "estimate", color=canvas.BLACK, markersize=5
+    )
     arrow = {"arrowstyle": "->", "color": canvas.VERMILION}
     box = {"facecolor": "white", "edgecolor": "none"}
     where: dict[str, Any] = {"xy": (0.98, 0.98), "xytext": (0.8, 0.84), "ha": "center"}
     ax.annotate("to w = (2, 2)", xycoords="axes fraction", bbox=box, arrowprops=arrow, **where)
-    ax.set(xlabel="w1", ylabel="w2")
+    canvas.name_axes(ax, "w1", "w2")
     _title(ax, panel, "b", "coefficient space, without a bias")
-
-
-def _outlined(
-    ax: Any, x: Array, y: Array, colour: str, style: str, name: str | None, width: float = 1.6
-) -> None:
-    """Draw a line that is visible on any background."""
-    from matplotlib.patheffects import Normal, Stroke
-
-    effects = [Stroke(linewidth=2 * width, foreground="white"), Normal()]
-    ax.plot(x, y, style, color=colour, linewidth=width, label=name, path_effects=effects)
-
-
-def _dots(ax: Any, points: Array, colour: str, marker: str, name: str) -> None:
-    """Draw points that are visible on any background."""
-    edge = {"markeredgecolor": canvas.BLACK, "markeredgewidth": 0.8}
-    ax.plot(*points.T, marker, color=colour, markersize=5, label=name, **edge)

@@ -1,11 +1,11 @@
-"""One figure of the article: members with their levels, boundedness, coverage, sizes, tables."""
+"""One figure of the article: members with their levels, boundedness, coverage, and a table."""
 
 from __future__ import annotations
 
 import csv
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, final
 
@@ -14,16 +14,7 @@ from scipy.stats import binomtest
 from threadpoolctl import threadpool_limits
 
 from unassuming._typing import Array, IntArray
-from unassuming.paper.figures import (
-    FIGURES,
-    INPUT_RANGE,
-    LEVELS,
-    REVERSED,
-    Figure,
-    M,
-    Sample,
-    Setting,
-)
+from unassuming.paper.figures import FIGURES, LEVELS, REVERSED, Figure, M, Sample, Setting
 from unassuming.plots import canvas
 from unassuming.regions import Region, confidence_region
 from unassuming.testing import gaussian_process, process_bounds
@@ -33,8 +24,7 @@ Follow: TypeAlias = Callable[[Iterable[Any], str, int], Iterator[Any]]
 
 COLUMNS = (
     *("panel", "method", "n", "noise", "m", "members", "truth", "level", "members_up_to_level"),
-    *("bounded", "bounded_up_to", "unbounded_from", "covered", "repetitions", "coverage"),
-    *("low", "high", "promise", "note"),
+    *("bounded", "covered", "repetitions", "coverage", "low", "high", "promise", "note"),
 )
 """Columns of the table; a cell is empty where the entry does not exist.
 
@@ -43,27 +33,26 @@ share of ``repetitions`` fresh samples whose region contained the truth, and ``l
 exact 99 % interval.
 """
 
-SIZE_COLUMNS = (
-    *("panel", "method", "n", "level", "median_reach", "endless", "rays", "samples", "compared"),
-)
-"""Columns of the table of sizes.
-
-``median_reach`` is the median, over rays and samples, of the largest t in the region, and
-``endless`` the share of rays that never leave it. ``compared`` marks the largest level at which
-the medians of all regions of the figure are finite.
-"""
-
 CONFIDENCE = 0.99
-_BATCH, _PILOTS = 2**12, 256
-_SHARE = 0.9
-"""Median level of the candidates with the largest scale, at least."""
+_BATCH, _PILOTS, _SHARE = 2**12, 256, 0.9
+"""Candidates of a batch and of a trial, and the level of the median one with the largest scale."""
 
 _PIXELS = 240
 """Of a picture of members, in each direction."""
 
-_SIZED, _WAVES = 50, 9
-"""Samples over which the median size is taken, and rays along ±cos(kπx/10), each of mean square 1:
-t is a distance of functions in the units of y, which compares kernels and sample sizes."""
+_PROCESS_ROWS = (
+    (
+        "Gaussian process, all inputs at once",
+        "none",
+        "Its band is pointwise: unlike the regions, it does not claim to cover all inputs at once.",
+    ),
+    (
+        "Gaussian process, each input",
+        "approximate",
+        "Would be exact if the kernel were known, the function drawn from it and the noise "
+        "Gaussian; here the kernel is estimated.",
+    ),
+)
 
 
 # --- coverage -----------------------------------------------------------------------------------
@@ -115,96 +104,34 @@ def truth_ranks(setting: Setting, repetitions: int, seed: int, follow: Follow) -
 
 
 def process_shares(
-    setting: Setting, levels: Sequence[float], repetitions: int, seed: int, follow: Follow
+    setting: Setting, repetitions: int, seed: int, follow: Follow
 ) -> dict[float, Array]:
     """Return the share of inputs where a Gaussian process band covers, by level and sample."""
-    inside = {level: np.empty(repetitions) for level in levels}
+    inside = {level: np.empty(repetitions) for level in LEVELS}
     with threadpool_limits(1):
         for k in follow(range(repetitions), "Gaussian process: samples", repetitions):
             sample, _ = repeated(setting, seed, k)
             process, truth = gaussian_process(sample.X, sample.y, seed), sample.truth(sample.X)
-            for level in levels:
+            for level in LEVELS:
                 lower, upper = process_bounds(process, sample.X, level)
                 inside[level][k] = ((lower <= truth) & (truth <= upper)).mean()
     return inside
 
 
-# --- boundedness and size -----------------------------------------------------------------------
-
-
-@final
-@dataclass(frozen=True)
-class Ends:
-    """Regions up to level bounded/m are bounded, those from level unbounded/m on are not.
-
-    For levels in between it is not known; bounded is 0, or unbounded is m, if no region is known to
-    be so.
-    """
-
-    bounded: int
-    unbounded: int
-
-    def at(self, rank: int) -> str:
-        """Report whether the region with the ranks up to this one is bounded."""
-        if rank <= self.bounded:
-            return "yes"
-        return "no" if rank >= self.unbounded else "not known"
-
-    def sentence(self, m: int = M) -> str:
-        """Describe boundedness at all levels."""
-        if self.unbounded == 1 or self.bounded >= m - 1:
-            return f"{'un' * (self.unbounded == 1)}bounded at every level"
-        if self.bounded + 1 == self.unbounded:
-            return f"bounded up to level {self.bounded / m:g}"
-        if self.unbounded == m:
-            return "no unbounded direction was found"
-        return f"unbounded from level {self.unbounded / m:g} on, not known below"
-
-
-def ends(region: Region) -> Ends:
-    """Find the levels at which a region is bounded and unbounded.
+def boundedness(region: Region) -> dict[float, str]:
+    """Say at each level whether a region is bounded: "yes", "no" or "not known".
 
     Quadratic regions have a criterion (docs/theory.md 4.4). For the others some lines through the
-    estimate are examined: one that is unbounded at a level proves that regions are unbounded from
-    this level on. (With Ψ = I the statistics of LASSO grow quadratically, and along the eigenvector
-    of K with the smallest eigenvalue none grows more slowly than Z_0.)
+    estimate are examined, and one that never leaves the region proves that it is unbounded.
     """
     if region.shape.star_convex:
-        bounded = round(region.max_bounded_level * region.m)
-        return Ends(bounded, bounded + 1)
-    every, n = canvas.columns(region), len(region.names)
-    assert every is not None
-    values = region.objective.coefficients(np.eye(region.n))
-    unbounded = region.m
-    for direction in np.concatenate([np.linalg.eigh(every)[1].T, values, np.eye(n)]):
-        if unbounded > 1 and _open(region, direction, range(unbounded - 1, unbounded)):
-            unbounded = min(_open(region, direction, range(1, unbounded)))
-    return Ends(0, unbounded)
-
-
-def _open(region: Region, direction: Array, ranks: range) -> list[int]:
-    """Return those ranks whose region is unbounded along this line through the estimate."""
-    spans = region.crossings(direction, level=[rank / region.m for rank in ranks])
-    return [r for r, span in zip(ranks, spans.values(), strict=True) if np.isinf(span).any()]
-
-
-def directions(X: Array) -> Array:
-    """Return the values of the rays' functions at inputs X, shape (rays, n)."""
-    waves = np.cos(np.outer(range(_WAVES), X[:, 0]) * np.pi / INPUT_RANGE)
-    waves[1:] *= np.sqrt(2)
-    return np.concatenate([waves, -waves])
-
-
-def sizes(setting: Setting, samples: int, seed: int, follow: Follow) -> dict[float, Array]:
-    """Return where rays leave the region for good, (samples, rays) by level; 0 if they are out."""
-    found: dict[float, list[Any]] = {level: [] for level in LEVELS}
-    for k in follow(range(samples), f"{setting.panel} {setting.name}: sizes", samples):
-        sample, signs = repeated(setting, seed, k)
-        region = build(setting, sample, signs)
-        rays = region.objective.coefficients(directions(sample.X))
-        for level, spans in region.crossings(rays, level=LEVELS).items():
-            found[level].append([max(0.0, *span[:, 1]) if len(span) else 0.0 for span in spans])
-    return {level: np.array(rows) for level, rows in found.items()}
+        return {p: "yes" if found else "no" for p, found in region.bounded(LEVELS).items()}
+    spectrum = np.linalg.eigh(region.problem.design("boundedness").matrix)[1].T
+    lines = np.vstack([spectrum, region.objective.coefficients(np.eye(region.n))])
+    return {
+        p: "no" if any(np.isinf(span).any() for span in spans) else "not known"
+        for p, spans in region.crossings(lines, level=LEVELS).items()
+    }
 
 
 # --- members ------------------------------------------------------------------------------------
@@ -243,7 +170,7 @@ class Raster:
 def evaluate(
     region: Region,
     size: int,
-    rng: np.random.Generator,
+    seed: int,
     mark: Callable[[Array, IntArray], None],
     follow: Follow,
     what: str = "members",
@@ -253,19 +180,16 @@ def evaluate(
     A candidate is the estimate plus s times a standard normal vector, where s is uniform between 0
     and the smallest power of two at which the median candidate has level 0.9.
     """
-
-    def around(scales: Array) -> Array:
-        return np.asarray(
-            region.estimate + scales * rng.normal(size=(len(scales), len(region.names)))
-        )
-
+    rng, d = np.random.default_rng(np.random.SeedSequence([seed, 2])), len(region.names)
     for power in range(-10, 11):
-        if np.median(region.rank(around(np.full((_PILOTS, 1), 2.0**power)))) >= _SHARE * region.m:
+        trial = region.estimate + 2.0**power * rng.normal(size=(_PILOTS, d))
+        if np.median(region.rank(trial)) >= _SHARE * region.m:
             break
     counts = np.zeros(region.m + 1, dtype=np.intp)
     starts = range(0, size, _BATCH)
     for start in follow(starts, what, len(starts)):
-        a = around(2.0**power * rng.uniform(size=(min(_BATCH, size - start), 1)))
+        scales = 2.0**power * rng.uniform(size=(min(_BATCH, size - start), 1))
+        a = region.estimate + scales * rng.normal(size=(len(scales), d))
         ranks = region.rank(a)
         counts += np.bincount(ranks, minlength=region.m + 1)
         mark(a[ranks < region.m], ranks[ranks < region.m])
@@ -292,10 +216,9 @@ def _plane(region: Region, sample: Sample) -> tuple[dict[str, Raster], Any]:
     """Return windows for the lines w₁x₁ + w₂x₂ = 0 and for their two coefficients, and marks."""
     far = 1.05 * float(np.abs(sample.X).max())
     outer = region.ellipsoid(level=max(LEVELS))
-    half = np.sqrt(outer.squared_radius * np.diagonal(np.linalg.inv(outer.matrix)))
-    points = np.stack([outer.center - 1.2 * half, outer.center + 1.2 * half])
+    half = 1.2 * (np.array(outer.project(np.eye(2))[1]) - outer.center)
     lines = Raster(np.array([[-far, far], [-far, far]]), region.m)
-    pairs = Raster(np.array([canvas.limits([column]) for column in points.T]), region.m)
+    pairs = Raster(np.column_stack([outer.center - half, outer.center + half]), region.m)
     x, y = lines.centres(0), lines.centres(1)
 
     def mark(a: Array, ranks: IntArray) -> None:
@@ -318,24 +241,20 @@ class Panel:
     Attributes
     ----------
     rasters : dict of Raster
-        "models", and "coefficients" if there are two; empty if only the coverage is measured, and
-        members and ends are then None.
+        "models", and "coefficients" if there are two; empty if only the coverage is measured.
     members : integer array of shape (m + 1,)
         The number of candidates of each rank; those of rank m are in no region.
     truth_ranks : integer array of shape (repetitions,)
         Rank of the truth in each fresh sample.
-    sizes : dict of arrays of shape (samples, rays)
-        Where rays leave the region, by level, if the article compares sizes.
     """
 
     setting: Setting
     sample: Sample
     region: Region
-    rasters: dict[str, Raster]
-    members: IntArray | None
-    ends: Ends | None
     truth_ranks: IntArray
-    sizes: dict[float, Array]
+    rasters: dict[str, Raster] = field(default_factory=dict)
+    members: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
+    bounded: dict[float, str] = field(default_factory=dict)
 
     def coverage(self, level: float) -> Count:
         """Count the samples whose region of this level contained the truth."""
@@ -346,28 +265,12 @@ class Panel:
 @final
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """A figure with its results.
-
-    Attributes
-    ----------
-    panels : tuple of Panel
-        Those of ``figure.settings``, then those of ``figure.counted``.
-    process : fitted Gaussian process or None
-    shares : dict of arrays of shape (repetitions,)
-        For each level and sample, the share of inputs where the band of the process covered.
-    """
+    """A figure with its panels, and a fitted Gaussian process with the shares that it covers."""
 
     figure: Figure
     panels: tuple[Panel, ...]
     process: Any = None
-    shares: dict[float, Array] | None = None
-
-    @property
-    def compared(self) -> float | None:
-        """The largest level at which the median sizes of all regions are finite, if any."""
-        sized = [panel.sizes for panel in self.panels if panel.sizes]
-        finite = [p for p in LEVELS if all(np.isfinite(np.median(one[p])) for one in sized)]
-        return max(finite, default=None)
+    shares: dict[float, Array] = field(default_factory=dict)
 
 
 def silently(work: Iterable[Any], what: str, total: int) -> Iterator[Any]:
@@ -420,22 +323,18 @@ def reproduce(
     for setting in (*figure.settings, *figure.counted):
         sample = setting.draw(np.random.default_rng(seed))
         region = build(setting, sample, seed)
-        rasters: dict[str, Raster] = {}
-        counts, where = None, None
+        drawn: dict[str, Any] = {}
         if setting in figure.settings:
-            where = ends(region)
             rasters, mark = (_plane if sample.X.shape[1] == 2 else _functions)(region, sample)
-            rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
             what = f"{setting.panel} {setting.name}: members"
-            counts = evaluate(region, members, rng, mark, follow, what)
+            counts = evaluate(region, members, seed, mark, follow, what)
+            drawn = {"rasters": rasters, "members": counts, "bounded": boundedness(region)}
         ranks = truth_ranks(setting, repetitions, seed, follow)
-        sized = figure.sized and setting in figure.settings
-        far = sizes(setting, min(_SIZED, repetitions), seed, follow) if sized else {}
-        panels.append(Panel(setting, sample, region, rasters, counts, where, ranks, far))
+        panels.append(Panel(setting, sample, region, ranks, **drawn))
     if not figure.process:
         return Reproduction(figure, tuple(panels))
     sample = panels[0].sample
-    shares = process_shares(figure.settings[0], LEVELS, repetitions, seed, follow)
+    shares = process_shares(figure.settings[0], repetitions, seed, follow)
     return Reproduction(figure, tuple(panels), gaussian_process(sample.X, sample.y, seed), shares)
 
 
@@ -445,32 +344,14 @@ def reproduce(
 def rows(found: Reproduction) -> list[dict[str, Any]]:
     """Return the table of a figure, one row for each region and level."""
     every = [_row(panel, level, found.figure.notes) for panel in found.panels for level in LEVELS]
-    for level, shares in (found.shares or {}).items():
-        first = found.panels[0].setting
-        shared = {
-            "panel": "3b",
-            "n": first.n,
-            "noise": first.law,
-            "truth": first.truth,
-            "level": level,
-            "bounded": "yes",
-            "repetitions": len(shares),
-        }
-        everywhere = {
-            "method": "Gaussian process, all inputs at once",
-            **_counted(Count(int((shares == 1).sum()), len(shares))),
-            "promise": "none",
-            "note": "Its band is pointwise: unlike the regions, it does not claim to cover all "
-            "inputs at once.",
-        }
-        each = {
-            "method": "Gaussian process, each input",
-            "coverage": f"{shares.mean():.6f}",
-            "promise": "approximate",
-            "note": "Would be exact if the kernel were known, the function drawn from it and the "
-            "noise Gaussian; here the kernel is estimated.",
-        }
-        every += [shared | everywhere, shared | each]
+    first = found.panels[0].setting
+    about = {"panel": "3b", "n": first.n, "noise": first.law, "truth": first.truth}
+    for level, shares in found.shares.items():
+        everywhere = _counted(Count(int((shares == 1).sum()), len(shares)))
+        each = {"repetitions": len(shares), "coverage": f"{shares.mean():.6f}"}
+        for (name, promise, note), counted in zip(_PROCESS_ROWS, (everywhere, each), strict=True):
+            row = {"method": name, "level": level, "bounded": "yes", "promise": promise}
+            every.append({**about, **row, "note": note, **counted})
     return every
 
 
@@ -489,14 +370,10 @@ def _row(panel: Panel, level: float, notes: tuple[str, ...]) -> dict[str, Any]:
         "promise": setting.promise,
         "note": " ".join(note for note in (setting.note, *notes, REVERSED) if note),
     }
-    if panel.members is not None and panel.ends is not None:
+    if panel.rasters:
         row["members"] = int(panel.members.sum())
         row["members_up_to_level"] = int(panel.members[: rank + 1].sum())
-        row["bounded"] = panel.ends.at(rank)
-        if panel.ends.bounded or panel.ends.unbounded == 1:
-            row["bounded_up_to"] = f"{panel.ends.bounded / M:g}"
-        if panel.ends.unbounded < M:
-            row["unbounded_from"] = f"{panel.ends.unbounded / M:g}"
+        row["bounded"] = panel.bounded[level]
     return row
 
 
@@ -506,25 +383,6 @@ def _counted(count: Count) -> dict[str, Any]:
     rates = {"coverage": count.covered / count.runs, "low": low, "high": high}
     written = {name: f"{rate:.6f}" for name, rate in rates.items()}
     return {"covered": count.covered, "repetitions": count.runs, **written}
-
-
-def size_rows(found: Reproduction) -> list[dict[str, Any]]:
-    """Return the table of sizes, one row for each region and level."""
-    return [
-        {
-            "panel": panel.setting.panel,
-            "method": panel.setting.name,
-            "n": panel.setting.n,
-            "level": level,
-            "median_reach": f"{np.median(reach):.6g}",
-            "endless": f"{np.isinf(reach).mean():.4f}",
-            "rays": reach.shape[1],
-            "samples": reach.shape[0],
-            "compared": "yes" if level == found.compared else "no",
-        }
-        for panel in found.panels
-        for level, reach in panel.sizes.items()
-    ]
 
 
 def write_table(columns: Sequence[str], table: list[dict[str, Any]], path: Path) -> None:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, final
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.ndimage import zoom
-from scipy.stats import norm
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
-from unassuming._typing import Array, BoolArray
-from unassuming.kernels import white_noise
 from unassuming.noise import Labels
 from unassuming.plots import canvas
 from unassuming.regions import Band, Region, Status
@@ -21,51 +16,8 @@ from unassuming.regions import Band, Region, Status
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MANY = 500
-"""More points than this are lighter and below the band, which they would hide."""
-
 _FINER, _FAR = 8, 2.0
 """Points of a picture for each one with bounds; bounds of E[y|x], in [-1, 1], are cut here."""
-
-_PROCESS = (
-    "The interval of the Gaussian process holds at each input, if prior and noise are Gaussian."
-)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Compared:
-    """Mean and interval of a Gaussian process at the inputs of a band; (N,) each."""
-
-    level: float
-    mean: Array
-    lower: Array
-    upper: Array
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class BandData:
-    """The numbers behind `band`; `band_data` describes them."""
-
-    x: Array
-    estimate: Array
-    lower: dict[float, Array]
-    upper: dict[float, Array]
-    status: dict[float, Status]
-    target: str
-    name: str
-    observed_x: Array = field(default_factory=lambda: np.empty(0))
-    observed_y: Array = field(default_factory=lambda: np.empty(0))
-    pointwise_lower: dict[float, Array] = field(default_factory=dict)
-    pointwise_upper: dict[float, Array] = field(default_factory=dict)
-    pointwise_status: dict[float, Status] = field(default_factory=dict)
-    inner_x: Array = field(default_factory=lambda: np.empty(0))
-    inner_lower: dict[float, Array] = field(default_factory=dict)
-    inner_upper: dict[float, Array] = field(default_factory=dict)
-    compared: Compared | None = None
-    norm_bound: float | None = None
-    model_error: float | None = None
 
 
 def band_data(
@@ -76,112 +28,91 @@ def band_data(
     pointwise: Sequence[float] = (),
     inner: int = 0,
     rows: tuple[Any, Any] | None = None,
-    compare: Any = None,
     bands: Mapping[float, Band] | None = None,
     method: str = "auto",
     **options: Any,
-) -> BandData:
+) -> SimpleNamespace:
     """Return the data that `band` draws.
 
     Parameters
     ----------
-    region, X, levels, pointwise, inner, rows, compare, bands, method
+    region, X, levels, pointwise, inner, rows, bands, method, options
         As for `band`.
 
     Returns
     -------
-    BandData
-        The feature ``x`` in increasing order with the ``estimate``; by level the outer bounds
-        ``lower`` and ``upper`` (infinite where no finite bound is true or certified) and
-        ``status``; the same of the pointwise bands, ``pointwise_lower``, ``pointwise_upper`` and
-        ``pointwise_status``; ``inner_x``, with the values ``inner_lower`` and ``inner_upper``
-        that members attain there, by level; the ``target``; the rows ``observed_x``,
-        ``observed_y``; the ``name`` of the feature; ``compared``, the ``mean``, ``lower`` and
-        ``upper`` of the Gaussian process at the highest level, if there is one.
+    SimpleNamespace
+        The feature ``x`` in increasing order, its ``name``, the ``estimate``; by level the outer
+        bounds ``lower`` and ``upper`` (infinite where no finite bound is true or certified) and
+        ``status``, and the same of pointwise bands with the prefix ``pointwise_``; ``inner_x``
+        with the values ``inner_lower`` and ``inner_upper`` that members attain there; the
+        ``target``; the rows ``observed_x``, ``observed_y``; ``notes`` in words.
 
     Examples
     --------
-    >>> line = ua.confidence_region(LinearRegression(), X[:, :1], y, random_state=0)
+    >>> line = ua.confidence_region(LinearRegression(), X[:, :1], y)
     >>> data = ua.plots.band_data(line, levels=[0.9])
     >>> data.x.shape, bool((data.lower[0.9] < data.upper[0.9]).all())
     ((200,), True)
     """
     inputs, x, order = canvas.horizontal(region, X)
-    wanted, single = canvas.asked(levels), canvas.asked(pointwise)
-    if not wanted and not single:
+    asked = {True: sorted(set(levels)), False: sorted(set(pointwise))}
+    if not asked[True] and not asked[False]:
         raise ValueError(
             "no band is asked for: expected at least one level in levels or in pointwise, given "
             "none. Try levels=[0.9]."
         )
-    together: Mapping[float, Band] = {}
-    alone: Mapping[float, Band] = {}
-    found: Mapping[float, Band] = {}
+    if inner and method == "auto":
+        method = "joint"  # it has members
+    found = {}
+    for kind, wanted in asked.items():
+        given = {p: b for p, b in (bands or {}).items() if b.simultaneous is kind and p in wanted}
+        if len(given) < len(wanted):
+            own = {**options, **({"method": method} if kind else {})}
+            given = region.band(inputs, wanted, simultaneous=kind, **own)
+        found[kind] = given
     few = order[np.unique(np.linspace(0, len(x) - 1, min(inner, len(x))).round().astype(int))]
-    if wanted:
-        options["method"] = "joint" if inner and method == "auto" else method  # it has members
-        together = _known(bands, wanted, True) or region.band(inputs, wanted, **options)
-        if len(few):
-            at = canvas.like(inputs, x[few, None])
-            found = region.band(at, wanted, inner=True, **options)
-    if single:
-        options.pop("method", None)
-        if options.get("model_error") is None:
-            options.pop("target", None)
-        asked = {**options, "simultaneous": False}
-        alone = _known(bands, single, False) or region.band(inputs, single, **asked)
-    at_x, at_y, named = np.empty(0), np.empty(0), inputs
+    attained: Mapping[float, Band] = {}
+    if len(few) and asked[True]:
+        at = canvas.like(inputs, x[few, None])
+        at_few = region.band(at, asked[True], inner=True, method=method, **options)
+        attained = {p: b for p, b in at_few.items() if b.inner_lower is not None}
+    seen, y = canvas.observed(region, 1)
+    named = inputs if X is not None and not len(y) else region.inputs
     if rows is not None:
-        at_x, at_y, named = canvas.features(rows[0], 1)[:, 0], np.asarray(rows[1], float), rows[0]
-    elif canvas.stores_rows(region):
-        observed_x, at_y = canvas.observed(region, 1)
-        at_x, named = observed_x[:, 0], region.inputs
-    first = {**alone, **together}[(wanted or single)[0]]
-    top, ordered = max([*wanted, *single]), canvas.like(inputs, x[order, None])
-    return BandData(
+        seen, y, named = canvas.features(rows[0], 1), np.asarray(rows[1], float), rows[0]
+    alone, together = found[False], found[True]
+    first = next(iter((together or alone).values()))
+    return SimpleNamespace(
         x=x[order],
         estimate=first.estimate[order],
-        lower={level: b.lower[order] for level, b in together.items()},
-        upper={level: b.upper[order] for level, b in together.items()},
-        status={level: b.status for level, b in together.items()},
+        lower={p: b.lower[order] for p, b in together.items()},
+        upper={p: b.upper[order] for p, b in together.items()},
+        status={p: b.status for p, b in together.items()},
+        pointwise_lower={p: b.lower[order] for p, b in alone.items()},
+        pointwise_upper={p: b.upper[order] for p, b in alone.items()},
+        pointwise_status={p: b.status for p, b in alone.items()},
+        inner_x=x[few],
+        inner_lower={p: b.inner_lower for p, b in attained.items()},
+        inner_upper={p: b.inner_upper for p, b in attained.items()},
         target=first.target,
         name=canvas.names(named, 1)[0],
-        observed_x=at_x,
-        observed_y=at_y,
-        pointwise_lower={level: b.lower[order] for level, b in alone.items()},
-        pointwise_upper={level: b.upper[order] for level, b in alone.items()},
-        pointwise_status={level: b.status for level, b in alone.items()},
-        inner_x=x[few],
-        inner_lower={p: b.inner_lower for p, b in found.items() if b.inner_lower is not None},
-        inner_upper={p: b.inner_upper for p, b in found.items() if b.inner_upper is not None},
-        compared=None if compare is None else _interval(compare, ordered, top),
-        norm_bound=first.norm_bound,
-        model_error=first.model_error,
+        observed_x=seen[:, 0],
+        observed_y=y,
+        notes=_notes(region, together, alone, first),
     )
 
 
-def _known(
-    bands: Mapping[float, Band] | None, levels: list[float], simultaneous: bool
-) -> dict[float, Band]:
-    """Return the given bands of these levels, if they are all of this kind."""
-    found = {p: b for p, b in (bands or {}).items() if b.simultaneous is simultaneous}
-    return {p: found[p] for p in levels} if set(levels) <= set(found) else {}
-
-
-def _interval(process: Any, X: Any, level: float) -> Compared:
-    """Return the interval of the function, without the noise of new outputs."""
-    last = process[-1] if isinstance(process, Pipeline) else process
-    if not hasattr(last, "kernel") or not hasattr(last, "normalize_y"):
-        raise TypeError(
-            "compare is not a Gaussian process: expected a fitted GaussianProcessRegressor, given "
-            f"{type(process).__name__}. Leave it out for other models."
-        )
-    check_is_fitted(last, "kernel_")
-    mean, deviation = process.predict(X, return_std=True)
-    inputs = process[:-1].transform(X) if last is not process else X
-    noise = white_noise(last.kernel_, np.asarray(inputs, float)) * np.square(last._y_train_std)
-    deviation = np.sqrt(np.maximum(np.asarray(deviation) ** 2 - noise, 0.0))
-    half = norm.ppf((1 + level) / 2) * deviation
-    return Compared(level, np.asarray(mean), mean - half, mean + half)
+def _notes(
+    region: Region, together: Mapping[float, Band], alone: Mapping[float, Band], one: Band
+) -> list[str]:
+    """Say what the bands cover, and why some are infinite."""
+    said = canvas.caveats(region)
+    some = any(b.status is not Status.EMPTY for b in [*together.values(), *alone.values()])
+    if some and not said:
+        said = [canvas.covers(region, one.target, one.norm_bound, one.model_error)]
+    said += canvas.sentences(together)
+    return said + [f"Pointwise, {sentence}" for sentence in canvas.sentences(alone)]
 
 
 def band(
@@ -195,13 +126,9 @@ def band(
 ) -> Axes:
     """Draw the data, the estimate and the certified band of each level over one feature.
 
-    A simultaneous band (blue) holds at all inputs at once. A pointwise band (orange) holds at each
-    input by itself. It is usually narrower, except where there are few data.
-
-    Where a bound is infinite, the shading extends to the edge of the picture and a note gives the
-    reason. The legend states what the band covers: the model function that equals the regression
-    function at the observed inputs, and may differ from it between them; or the function itself
-    (with a norm bound).
+    A simultaneous band (blue) holds at all inputs at once, a pointwise one (orange) at each input
+    by itself. Where a bound is infinite, the shading extends to the edge of the picture and a note
+    gives the reason. The legend states what the band covers.
 
     Parameters
     ----------
@@ -218,17 +145,12 @@ def band(
         Levels of pointwise bands. Those of a kernel need a norm bound.
     inner : int, default 0
         Number of inputs at which to search for members near the bounds; dashes mark the values that
-        they attain. Each takes about a tenth of a second, more with a norm bound. Only the joint
-        region has members, so ``method="cells"`` is refused and ``"auto"`` takes ``"joint"``.
+        they attain. Only the joint region has members, so ``method="auto"`` is then ``"joint"``.
     rows : pair (X, y), optional
-        Observations to draw; by default those of the region. A region from a stream stores none,
-        and needs ``X``.
-    compare : fitted GaussianProcessRegressor, optional
-        Also draw its mean and its interval of the function at the highest level. They hold at each
-        input by itself, if prior and noise are Gaussian.
+        Observations to draw; by default those of the region. A region from a stream has none, and
+        needs ``X``.
     bands : dict of Band, optional
-        Results of ``region.band`` at these inputs, by level, to be drawn as they are; by default
-        they are computed.
+        Results of ``region.band`` at these inputs, by level, to be drawn as they are.
     norm_bound, model_error, noise_scale, target, method : optional
         As for ``region.band``; ``method`` is that of the simultaneous bands.
 
@@ -238,7 +160,7 @@ def band(
 
     Examples
     --------
-    >>> line = ua.confidence_region(LinearRegression(), X[:, :1], y, random_state=0)
+    >>> line = ua.confidence_region(LinearRegression(), X[:, :1], y)
     >>> ax = ua.plots.band(line, levels=[0.9], pointwise=[0.9])
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x', 'y')
@@ -247,98 +169,35 @@ def band(
     """
     ax = canvas.new_axes(ax)
     data = band_data(region, X, levels, **options)
-    true = None
+    core = [data.observed_y, data.estimate]
     if truth is not None:
         inputs, _, order = canvas.horizontal(region, X)
         true = np.asarray(truth(inputs))[order]
-    count = len(data.observed_x)
-    points = "data" if count == region.n else f"{count} of the {region.n} rows"
-    draw_band(ax, data, true, points=points)
+        core.append(true)
+    drawn = (data.lower, data.upper, data.pointwise_lower, data.pointwise_upper)
+    window = canvas.limits(core, [bound for one in drawn for bound in one.values()])
+    canvas.bands(ax, data.x, data.lower, data.upper, data.status, window)
+    alone = data.pointwise_lower, data.pointwise_upper, data.pointwise_status
+    canvas.bands(ax, data.x, *alone, window, "pointwise band")
+    for level, dash in canvas.tinted(data.inner_lower, canvas.BLUE, 0.75, 1.0):
+        at, label = np.tile(data.inner_x, 2), f"{canvas.percent(level)} inner bound"
+        attained = np.concatenate([data.inner_lower[level], data.inner_upper[level]])
+        look = {"color": dash, "marker": "_", "markersize": 7, "markeredgewidth": 1.6}
+        canvas.dots(ax, at, attained, label, **look)
+    if count := len(data.observed_x):
+        label = "data" if count == region.n else f"{count} of the {region.n} rows"
+        canvas.dots(ax, data.observed_x, data.observed_y, label)
+    if truth is not None:
+        canvas.curve(ax, data.x, true, "truth", canvas.VERMILION, "--", linewidth=1.8)
+    canvas.curve(ax, data.x, data.estimate, "estimate")
+    ax.set_ylim(window)
+    ax.margins(x=0.01)
     canvas.name_axes(ax, data.name, canvas.output_name(region))
-    notes = canvas.caveats(region)
-    statuses = [*data.status.values(), *data.pointwise_status.values()]
-    if not notes and any(status is not Status.EMPTY for status in statuses):
-        notes = [canvas.covers(region, data.target, data.norm_bound, data.model_error)]
-    if data.compared is not None:
-        notes.append(_PROCESS)
-    notes += canvas.sentences(data.status, data.norm_bound)
-    apart = canvas.sentences(data.pointwise_status, data.norm_bound)
-    canvas.legend_above(ax, [*notes, *(f"Pointwise, {note}" for note in apart)])
+    canvas.legend_above(ax, data.notes)
     return ax
 
 
-def draw_band(
-    ax: Axes,
-    data: BandData,
-    truth: Array | None = None,
-    window: tuple[float, float] | None = None,
-    points: str = "data",
-) -> None:
-    """Draw the numbers of a band, without words; the window is the vertical range."""
-    if window is None:
-        core = [data.observed_y, data.estimate, *([] if truth is None else [truth])]
-        if data.compared is not None:
-            core += [data.compared.lower, data.compared.upper]
-        drawn = (data.lower, data.upper, data.pointwise_lower, data.pointwise_upper)
-        window = canvas.limits(core, [bound for one in drawn for bound in one.values()])
-    _shade(ax, data, *window)
-    for level, dash in canvas.tinted(data.inner_lower, canvas.BLUE, 0.75, 1.0):
-        attained = np.concatenate([data.inner_lower[level], data.inner_upper[level]])
-        look: dict[str, Any] = {"color": dash, "markersize": 7, "markeredgewidth": 1.6}
-        name = f"{canvas.percent(level)} inner bound"
-        ax.plot(np.tile(data.inner_x, 2), attained, "_", label=name, **look)
-    if len(data.observed_x):
-        look = {"color": canvas.GREY, "markersize": 3.5}
-        if len(data.observed_x) > _MANY:
-            look |= {"alpha": 0.35, "zorder": 0.5, "markersize": 2.0}
-        ax.plot(data.observed_x, data.observed_y, "o", label=points, **look)
-    if truth is not None:
-        ax.plot(data.x, truth, "--", color=canvas.VERMILION, linewidth=1.8, label="truth")
-    if data.compared is not None:
-        one, look = data.compared, {"color": canvas.GREEN, "linewidth": 1.3}
-        ax.plot(data.x, one.lower, ":", label=f"process, {canvas.percent(one.level)}", **look)
-        ax.plot(data.x, one.upper, ":", **look)
-        ax.plot(data.x, one.mean, "-.", label="process, mean", **look)
-    ax.plot(data.x, data.estimate, color=canvas.BLACK, linewidth=1.4, label="estimate")
-    ax.set_ylim(window)
-    ax.margins(x=0.01)
-
-
-def _shade(ax: Axes, data: BandData, low: float, high: float) -> None:
-    """Fill the simultaneous bands, and the pointwise ones over them with their outlines."""
-    beyond = low - (high - low), high + (high - low)  # infinite bounds end outside the picture
-    for level, tint in canvas.tinted(data.lower):
-        bounds = np.clip([data.lower[level], data.upper[level]], *beyond)
-        there = slice(0 if data.status[level] is Status.EMPTY else None)
-        name = canvas.short(level, data.status[level], " simultaneous band")
-        shade = data.x[there], bounds[0, there], bounds[1, there]
-        ax.fill_between(*shade, color=tint, linewidth=0, label=name)
-    for level, tint in canvas.tinted(data.pointwise_lower, canvas.ORANGE):
-        bounds = np.clip([data.pointwise_lower[level], data.pointwise_upper[level]], *beyond)
-        # Transparent, since it may lie over a simultaneous band of a lower level.
-        look: dict[str, Any] = {"facecolor": (tint, 0.7), "edgecolor": canvas.ORANGE}
-        name = canvas.short(level, data.pointwise_status[level], " pointwise band")
-        ax.fill_between(data.x, *bounds, linewidth=1, label=name, **look)
-
-
 # --- two features of a classifier ---------------------------------------------------------------
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class ClassificationData:
-    """The numbers behind `classification`; `classification_data` describes them."""
-
-    x1: Array
-    x2: Array
-    estimate: Array
-    lower: dict[float, Array]
-    upper: dict[float, Array]
-    undecided: dict[float, BoolArray]
-    status: dict[float, Status]
-    classes: Any
-    observed_x: Array
-    observed_y: Array
 
 
 def classification_data(
@@ -347,7 +206,7 @@ def classification_data(
     *,
     norm_bound: float | None = None,
     resolution: int | None = None,
-) -> ClassificationData:
+) -> SimpleNamespace:
     """Return the data that `classification` draws.
 
     Parameters
@@ -357,16 +216,16 @@ def classification_data(
 
     Returns
     -------
-    ClassificationData
+    SimpleNamespace
         The grid ``x1``, ``x2`` (K,) and the ``estimate`` (K, K), row k at x2[k]; by level the outer
         bounds ``lower`` and ``upper`` of E[y|x], whether the label is ``undecided``, and
-        ``status``; the labels ``classes``; the rows ``observed_x``, and ``observed_y``, which is
-        1.0 for the second class and -1.0 for the first.
+        ``status``; ``notes`` in words; the labels ``classes``; the rows ``observed_x``, and
+        ``observed_y``, which is 1.0 for the second class and -1.0 for the first.
 
     Examples
     --------
     >>> X, y, f = ua.datasets.labels(n=20, random_state=0)
-    >>> region = ua.confidence_region(RidgeClassifier(), X, y, m=20, random_state=0)
+    >>> region = ua.confidence_region(RidgeClassifier(), X, y, m=20)
     >>> data = ua.plots.classification_data(region, levels=[0.5], resolution=10)
     >>> data.undecided[0.5].shape
     (10, 10)
@@ -379,23 +238,22 @@ def classification_data(
         )
     K = resolution or (24 if isinstance(region.noise, Labels) else 60)
     X, y = canvas.observed(region, 2)
-    low, high = X.min(axis=0), X.max(axis=0)
-    margin = 0.08 * np.where(high > low, high - low, 1.0)
-    x1, x2 = np.linspace(low - margin, high + margin, K).T
-    grid = np.column_stack([part.ravel() for part in np.meshgrid(x1, x2)])
-    wanted = canvas.asked(levels)
-    bands = region.band(canvas.like(region.inputs, grid), level=wanted, norm_bound=norm_bound)
-    lower = {p: band.lower.reshape(K, K) for p, band in bands.items()}
-    upper = {p: band.upper.reshape(K, K) for p, band in bands.items()}
-    return ClassificationData(
+    margin = 0.08 * np.ptp(X, axis=0)
+    x1, x2 = np.linspace(X.min(axis=0) - margin, X.max(axis=0) + margin, K).T
+    grid = canvas.like(region.inputs, np.stack(np.meshgrid(x1, x2), axis=-1).reshape(-1, 2))
+    bands = region.band(grid, sorted(set(levels)), norm_bound=norm_bound)
+    lower = {p: one.lower.reshape(K, K) for p, one in bands.items()}
+    upper = {p: one.upper.reshape(K, K) for p, one in bands.items()}
+    return SimpleNamespace(
         x1=x1,
         x2=x2,
-        estimate=bands[wanted[0]].estimate.reshape(K, K),
+        estimate=next(iter(bands.values())).estimate.reshape(K, K),
         lower=lower,
         upper=upper,
         # Both labels remain possible; an empty region does not decide any.
         undecided={p: (lower[p] > 0) == (upper[p] < 0) for p in bands},
-        status={p: band.status for p, band in bands.items()},
+        status={p: one.status for p, one in bands.items()},
+        notes=[*canvas.caveats(region), *canvas.sentences(bands)],
         classes=canvas.classes(region),
         observed_x=X,
         observed_y=y,
@@ -413,9 +271,7 @@ def classification(
     """Draw the decision boundary over two features, the undecided zone of each level, the data.
 
     The label is decided where the outer bounds have one sign. With probability at least p, this is
-    the sign of E[y|x], as the model represents it, at all inputs outside the zone of level p. (This
-    does not hold for the published region of LS-SVC, with noise other than labels, which carries no
-    guarantee; the picture then states this.)
+    the sign of E[y|x], as the model represents it, at all inputs outside the zone of level p.
 
     Parameters
     ----------
@@ -438,7 +294,7 @@ def classification(
     Examples
     --------
     >>> X, y, f = ua.datasets.labels(n=20, random_state=0)
-    >>> region = ua.confidence_region(RidgeClassifier(), X, y, m=20, random_state=0)
+    >>> region = ua.confidence_region(RidgeClassifier(), X, y, m=20)
     >>> ax = ua.plots.classification(region, levels=[0.5], resolution=10)
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x1', 'x2')
@@ -463,16 +319,21 @@ def classification(
         ax.contour(data.x1, data.x2, data.estimate, [0.0], colors=[canvas.BLACK], linewidths=1.6)
         handles.append(Line2D([], [], color=canvas.BLACK, linewidth=1.6, label="decision boundary"))
     looks = ((-1, "o", canvas.BLUE), (1, "s", canvas.VERMILION))
-    for name, (sign, style, colour) in zip(data.classes, looks, strict=True):
-        points = data.observed_x[data.observed_y == sign]
+    for name, (sign, marker, colour) in zip(data.classes, looks, strict=True):
+        x1, x2 = data.observed_x[data.observed_y == sign].T
         label = f"class {name:g}" if isinstance(name, float) else f"class {name}"
-        look: dict[str, Any] = {"color": colour, "markeredgecolor": "white", "markersize": 5}
-        handles += ax.plot(*points.T, style, label=label, **look)
+        look: dict[str, Any] = {
+            "marker": marker,
+            "color": colour,
+            "markeredgecolor": "white",
+            "markersize": 5,
+        }
+        canvas.dots(ax, x1, x2, label, **look)
+        handles.append(ax.lines[-1])
     canvas.name_axes(ax, *canvas.names(region.inputs, 2))
     ax.set(xlim=data.x1[[0, -1]], ylim=data.x2[[0, -1]])
-    notes = [*canvas.caveats(region), *canvas.sentences(data.status)]
     known = [p for p in inhabited if data.status[p] is not Status.TRIVIAL]
     if full := [p for p in known if data.undecided[p].all()]:
-        notes.append(canvas.note(full, "the label is undecided at every input shown"))
-    canvas.legend_above(ax, notes, 2, handles)
+        data.notes.append(canvas.note(full, "the label is undecided at every input shown"))
+    canvas.legend_above(ax, data.notes, 2, handles)
     return ax

@@ -1,4 +1,4 @@
-"""What the pictures share: axes, colours, notes, limits, and a region as numbers to draw.
+"""What the pictures share: axes, colours, lines, legends, limits, and a region as numbers.
 
 This is the only file of the package that looks behind the public methods of a region.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.regions import Region, Status
+from unassuming.regions import Bounds, Region, Status
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,22 +24,14 @@ GREY, BLACK = "0.35", "0.1"
 WITHOUT_DATE = {"Software": None}
 """Metadata of a PNG that do not depend on the run."""
 
-_WIDTH = 72
-"""Characters in a line of notes above axes of the usual width."""
+_LETTERS, _COLUMN = 14.5, 1.5
+"""Characters of notes in an inch, and inches of a column of the legend."""
 
-_GRID = 200
-"""Inputs of a curve."""
+_MANY, _GRID = 500, 200
+"""Points that are lighter if there are more; inputs of a curve."""
 
-_SHORT = {
-    Status.UNBOUNDED: "unbounded",
-    Status.NOT_CERTIFIED: "no finite bound certified",
-    Status.UNDETERMINED: "not determined everywhere",
-    Status.NO_OUTER_BOUND: "no outer bound known",
-    Status.TRIVIAL: "no outer bound known",
-    Status.EMPTY: "empty region",
-    Status.SOME_EMPTY: "empty at some inputs",
-    Status.TOO_FEW_CELLS: "not finite everywhere",
-}
+_FINITE = (Status.CERTIFIED, Status.ONE_BY_ONE, Status.ALL_AT_ONCE)
+"""Answers that need no note."""
 
 
 def require_matplotlib() -> None:
@@ -67,12 +59,6 @@ def new_axes(ax: Axes | None, height: float | None = None) -> Axes:
     return ax
 
 
-def name_axes(ax: Axes, x: str, y: str) -> None:
-    """Label both axes; a dollar sign in the name of a column is no mathematics."""
-    ax.set_xlabel(x, parse_math=False)
-    ax.set_ylabel(y, parse_math=False)
-
-
 def require(what: str, given: Any, kind: type, call: str) -> None:
     """Refuse an object of another class."""
     if not isinstance(given, kind):
@@ -82,28 +68,63 @@ def require(what: str, given: Any, kind: type, call: str) -> None:
         )
 
 
-def percent(level: float) -> str:
-    """Return a level as a percentage."""
-    return f"{100 * level:.6g} %"
+# --- lines, points, bands, intervals ------------------------------------------------------------
 
 
-def note(levels: Iterable[float], sentence: str) -> str:
-    """Return a sentence about some levels."""
-    return f"{', '.join(map(percent, levels))}: {sentence}."
+def curve(
+    ax: Axes, x: Any, y: Any, label: str, colour: str = BLACK, style: str = "-", **look: Any
+) -> None:
+    """Draw a line."""
+    ax.plot(x, y, style, **{"color": colour, "label": label, "linewidth": 1.4, **look})
 
 
-def short(level: float, status: Status, regular: str = "") -> str:
-    """Name a level in a legend: its status if bounds are not finite, else the regular words."""
-    return percent(level) + (f": {_SHORT[status]}" if status in _SHORT else regular)
+def zero(ax: Axes, along: str = "x") -> None:
+    """Draw a dashed line at zero, behind all else."""
+    draw = ax.axhline if along == "x" else ax.axvline
+    draw(0.0, color=GREY, linestyle="--", linewidth=1, zorder=0.5)
 
 
-def sentences(statuses: Mapping[float, Status], norm_bound: float | None = None) -> list[str]:
-    """Return one sentence for each status with infinite bounds, with its levels."""
-    kinds = dict.fromkeys(status for status in statuses.values() if status in _SHORT)
-    return [
-        note([p for p, status in statuses.items() if status is kind], kind.given(norm_bound))
-        for kind in kinds
-    ]
+def dots(ax: Axes, x: Any, y: Any, label: str, **look: Any) -> None:
+    """Draw points; many of them are light, and below bands, which they would hide."""
+    many = {"alpha": 0.35, "zorder": 0.5, "markersize": 2.0} if len(x) > _MANY else {}
+    look = {"marker": "o", "color": GREY, "markersize": 3.5, **many, **look}
+    ax.plot(x, y, linestyle="", label=label, **look)
+
+
+def closed(ax: Axes, points: Array, style: str, colour: str, label: str) -> None:
+    """Draw a closed line through points (K, 2)."""
+    x, y = points[[*range(len(points)), 0]].T
+    curve(ax, x, y, label, colour, style, linewidth=1)
+
+
+def bands(
+    ax: Axes,
+    x: Array,
+    lower: Mapping[float, Array],
+    upper: Mapping[float, Array],
+    status: Mapping[float, Status],
+    window: tuple[float, float],
+    kind: str = "simultaneous band",
+) -> None:
+    """Fill the band of each level; infinite bounds end outside the window, which is vertical."""
+    low, high = window
+    for level, tint in tinted(lower, ORANGE if kind == "pointwise band" else BLUE):
+        ends = np.clip([lower[level], upper[level]], 2 * low - high, 2 * high - low)
+        if status[level] is Status.EMPTY:
+            ends[:] = np.nan
+        look: dict[str, Any] = {"color": tint, "linewidth": 0}
+        if kind == "pointwise band":  # transparent: it may lie over a simultaneous band
+            look = {"facecolor": (tint, 0.7), "edgecolor": ORANGE, "linewidth": 1}
+        label = short(level, status[level], f" {kind}")
+        ax.fill_between(x, *ends, label=label, **look)
+
+
+def spans(ax: Axes, rows: IntArray, ends: Array, window: tuple[float, float], label: str) -> None:
+    """Draw intervals (N, 2) in rows (N,), with an arrow at each end that is infinite."""
+    ax.hlines(rows, *np.clip(ends.T, *window), color=BLUE, linewidth=2, label=label)
+    for infinite, mark, edge in zip(np.isinf(ends).T, "<>", window, strict=True):
+        beyond = rows[infinite]
+        ax.plot(np.full(len(beyond), edge), beyond, mark, color=BLUE, markersize=7, clip_on=False)
 
 
 def tinted(
@@ -118,16 +139,28 @@ def tinted(
     return [(p, tuple(1 - s * (1 - full))) for p, s in zip(ordered, shares, strict=True)]
 
 
+def name_axes(ax: Axes, x: str, y: str) -> None:
+    """Label both axes; a dollar sign in the name of a column is no mathematics."""
+    ax.set_xlabel(cut(x, 44), parse_math=False)
+    ax.set_ylabel(cut(y), parse_math=False)
+
+
+def cut(name: str, most: int = 24) -> str:
+    """Return a name that fits the picture."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def legend_above(
     ax: Axes, notes: Sequence[str], columns: int = 3, handles: Sequence[Any] | None = None
 ) -> None:
-    """Put the legend and the notes above the axes."""
+    """Put the legend and the notes above the axes, as wide as they are."""
+    inches = ax.bbox.width / ax.figure.dpi
     legend = ax.legend(
         handles=ax.get_legend_handles_labels()[0] if handles is None else handles,
-        title="\n".join(fill(note, _WIDTH) for note in notes),
+        title="\n".join(fill(note, int(_LETTERS * inches)) for note in notes),
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=columns,
+        ncols=min(columns, max(1, int(inches / _COLUMN))),
         frameon=False,
         fontsize="small",
         title_fontsize="small",
@@ -142,20 +175,69 @@ def limits(core: Iterable[Any], more: Iterable[Any] = ()) -> tuple[float, float]
     inner = np.concatenate([np.ravel(part) for part in core])
     outer = np.concatenate([np.ravel(part) for part in more] or [np.empty(0)])
     inner, outer = inner[np.isfinite(inner)], outer[np.isfinite(outer)]
-    low, high = float(inner.min()), float(inner.max())
-    span = (high - low) or 1.0
-    outer = np.clip(outer, low - 0.75 * span, high + 0.75 * span)
-    low, high = min(low, outer.min(initial=low)), max(high, outer.max(initial=high))
-    margin = 0.05 * ((high - low) or 1.0)
-    return low - margin, high + margin
+    span = float(np.ptp(inner)) or 1.0
+    near = outer.clip(inner.min() - 0.75 * span, inner.max() + 0.75 * span)
+    shown = np.concatenate([inner, near])
+    margin = 0.05 * (float(np.ptp(shown)) or 1.0)
+    return float(shown.min()) - margin, float(shown.max()) + margin
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def percent(level: float) -> str:
+    """Return a level as a percentage."""
+    return f"{100 * level:.6g} %"
+
+
+def note(levels: Iterable[float], sentence: str) -> str:
+    """Return a sentence about some levels."""
+    return f"{', '.join(map(percent, levels))}: {sentence}."
+
+
+def short(level: float, status: Status, regular: str = "") -> str:
+    """Name a level in a legend: its status if bounds are not finite, else the regular words."""
+    if status in _FINITE:
+        return percent(level) + regular
+    return f"{percent(level)}: {status.name.lower().replace('_', ' ')}"
+
+
+def sentences(answers: Mapping[float, Bounds]) -> list[str]:
+    """Return one sentence for each kind of answer with infinite bounds, with its levels."""
+    said: dict[str, list[float]] = {}
+    for level, one in answers.items():
+        if one.status not in _FINITE:
+            said.setdefault(one.description, []).append(level)
+    return [note(levels, sentence) for sentence, levels in said.items()]
+
+
+def covers(region: Region, target: str, norm_bound: float | None, model_error: float | None) -> str:
+    """State what a band covers."""
+    truth, design = region.problem.truth, region.objective.design
+    itself, conditions = target == "function", []
+    if itself:
+        what = "the function itself"
+    elif model_error is not None:
+        what = "the model"
+    elif design is not None and design.dual:
+        what = f"the model function that equals {truth} at the observed inputs"
+    else:
+        what = truth
+        conditions.append("it lies in the span of the features")
+    if model_error is not None:
+        missed = "it" if itself else truth
+        conditions.append(f"the model misses {missed} by at most {model_error:g}")
+    if norm_bound is not None:
+        conditions.append(f"its norm is at most {norm_bound:g}")
+    return f"Covers {what}{', if ' * bool(conditions)}{' and '.join(conditions)}."
+
+
+def caveats(region: Region) -> list[str]:
+    """Return the warning that every picture of this region must show, if any."""
+    return ["Published region of LS-SVC: it carries no coverage guarantee."] * bool(region.caveat)
 
 
 # --- a region as numbers ------------------------------------------------------------------------
-
-
-def asked(levels: Sequence[float]) -> list[float]:
-    """Return the levels in increasing order, each once."""
-    return sorted({float(level) for level in levels})
 
 
 def features(X: Any, count: int) -> Array:
@@ -196,55 +278,17 @@ def horizontal(region: Region, X: Any) -> tuple[Any, Array, IntArray]:
 
 
 def observed(region: Region, count: int) -> tuple[Array, Array]:
-    """Return the features and outputs of the rows with positive weight."""
-    data = region.problem.data("a picture of the data needs")
+    """Return the features and outputs of the rows with positive weight; none of a stream."""
+    data = region.problem.rows
+    if data is None:
+        return np.empty((0, count)), np.empty(0)
     return features(data.X, count)[data.rows], region.objective.y
-
-
-def stores_rows(region: Region) -> bool:
-    """Whether the region has its rows: not if it comes from a stream."""
-    return region.problem.rows is not None
-
-
-def columns(region: Region) -> Array | None:
-    """Return the columns that multiply the coefficients, (n, d); None if there are none."""
-    objective = region.objective
-    return objective.regressors if objective.design is None else objective.design.matrix
 
 
 def values(region: Region, coefficients: Array, X: Any) -> Array:
     """Return the functions with these coefficients (M, d) at the inputs, (M, N)."""
-    objective = region.objective
-    if objective.design is None:
-        raise TypeError(
-            "the region cannot be drawn over inputs: expected a model with features or a kernel, "
-            f"given {objective}. Draw its coefficients."
-        )
-    return objective.response(coefficients @ objective.design.rows(region.problem.transform(X)).T)
-
-
-def covers(region: Region, target: str, norm_bound: float | None, model_error: float | None) -> str:
-    """State what a band covers."""
-    design, truth = region.objective.design, region.problem.truth
-    given = "" if norm_bound is None else f", if its norm is at most {norm_bound:g}"
-    if model_error is not None:
-        covered, missed = "the model", truth
-        if target == "function":
-            covered, missed = "the function itself", "it"
-        if norm_bound is not None:
-            given = f" and the norm of the model is at most {norm_bound:g}"
-        return f"Covers {covered}, if the model misses {missed} by at most {model_error:g}{given}."
-    if target == "function":
-        return f"Covers the function itself{given}."
-    if design is not None and not design.spans_everything:
-        also = " and" if given else ", if"
-        return f"Covers {truth}{given}{also} it lies in the span of the features."
-    return f"Covers the model function that equals {truth} at the observed inputs{given}."
-
-
-def caveats(region: Region) -> list[str]:
-    """Return the warning that every picture of this region must show, if any."""
-    return ["Published region of LS-SVC: it carries no coverage guarantee."] * bool(region.caveat)
+    design = region.problem.design("a picture over the inputs")
+    return region.objective.response(coefficients @ design.rows(region.problem.transform(X)).T)
 
 
 def classes(region: Region) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import binom
 
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array
 from unassuming.inputs import as_seed
 from unassuming.planning import Plan, narrowest
 from unassuming.plots import canvas
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _MOST_BARS, _CONFIDENCE = 20, 0.99
 """Of a histogram of ranks."""
 
-_WINDOW = 0.2
-"""Share of the rows whose median the line shows."""
+_WINDOW, _PLACES = 0.2, 60
+"""Share of the rows whose median the line shows, and points of the line."""
 
 _LEVELS = 10
 """Nested regions to sample from: nearly all of the volume of one region is near its boundary."""
@@ -36,19 +36,7 @@ _KINDS = {
 # --- ranks of the truth -------------------------------------------------------------------------
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class RanksData:
-    """The numbers behind `ranks`; `ranks_data` describes them."""
-
-    edges: Array
-    counts: IntArray
-    expected: float
-    low: int
-    high: int
-
-
-def ranks_data(ranks: Any, m: int, bars: int | None = None) -> RanksData:
+def ranks_data(ranks: Any, m: int, bars: int | None = None) -> SimpleNamespace:
     """Return the data that `ranks` draws.
 
     Parameters
@@ -58,7 +46,7 @@ def ranks_data(ranks: Any, m: int, bars: int | None = None) -> RanksData:
 
     Returns
     -------
-    RanksData
+    SimpleNamespace
         The ``counts`` of the bars and their ``edges``, half a rank outside the ranks they count;
         for uniform ranks, the ``expected`` count, and limits ``low`` and ``high`` that contain all
         counts with probability at least 0.99.
@@ -76,8 +64,7 @@ def ranks_data(ranks: Any, m: int, bars: int | None = None) -> RanksData:
             f"ranks is not a list of ranks: expected integers from 1 to m = {m}, given {ranks!r}. "
             "Collect region.rank(truth) over many samples."
         )
-    if bars is None:
-        bars = max(b for b in range(1, min(m, _MOST_BARS) + 1) if m % b == 0)
+    bars = bars or max(b for b in range(1, min(m, _MOST_BARS) + 1) if m % b == 0)
     if bars < 1 or m % bars:
         raise ValueError(
             f"bars does not divide m: expected a divisor of {m}, so that every bar counts the same "
@@ -85,8 +72,13 @@ def ranks_data(ranks: Any, m: int, bars: int | None = None) -> RanksData:
         )
     edges = np.linspace(0, m, bars + 1) + 0.5
     law, tail = binom(len(found), 1 / bars), (1 - _CONFIDENCE) / (2 * bars)
-    counts = np.histogram(found, edges)[0]
-    return RanksData(edges, counts, len(found) / bars, int(law.ppf(tail)), int(law.isf(tail)))
+    return SimpleNamespace(
+        edges=edges,
+        counts=np.histogram(found, edges)[0],
+        expected=len(found) / bars,
+        low=int(law.ppf(tail)),
+        high=int(law.isf(tail)),
+    )
 
 
 def ranks(ranks: Any, m: int, bars: int | None = None, ax: Axes | None = None) -> Axes:
@@ -95,7 +87,7 @@ def ranks(ranks: Any, m: int, bars: int | None = None, ax: Axes | None = None) -
     Parameters
     ----------
     ranks : sequence of int
-        Ranks of the true function over independent samples, each with its own seed.
+        Ranks of the true function over independent samples.
     m : int
         Number of statistics of each region, which is the largest possible rank.
     bars : int, optional
@@ -120,18 +112,15 @@ def ranks(ranks: Any, m: int, bars: int | None = None, ax: Axes | None = None) -
     ax = canvas.new_axes(ax)
     data = ranks_data(ranks, m, bars)
     ((_, tint),) = canvas.tinted([1.0], lightest=0.5)
-    style: dict[str, Any] = {"color": tint, "edgecolor": "white"}
-    ax.bar(data.edges[:-1], data.counts, np.diff(data.edges), align="edge", **style)
-    ax.axhline(data.expected, color=canvas.BLACK, linewidth=1.4, label="expected for uniform ranks")
+    width = np.diff(data.edges)
+    ax.bar(data.edges[:-1], data.counts, width, align="edge", color=tint, edgecolor="white")
+    ends = data.edges[[0, -1]]
+    canvas.curve(ax, ends, [data.expected] * 2, "expected for uniform ranks")
     between = f"simultaneous {canvas.percent(_CONFIDENCE)} limits for uniform ranks"
-    for height, label in ((data.low, between), (data.high, None)):
-        ax.axhline(height, color=canvas.VERMILION, linewidth=1.2, linestyle="--", label=label)
-    ax.set(
-        xlabel=f"rank of the candidate (1 to {m})",
-        ylabel=f"count ({data.counts.sum()} samples)",
-        xlim=(data.edges[0], data.edges[-1]),
-        ylim=(0, 1.1 * max(data.counts.max(), data.high)),
-    )
+    for height, label in ((data.low, between), (data.high, "_")):
+        canvas.curve(ax, ends, [height] * 2, label, canvas.VERMILION, "--")
+    ax.set(xlim=ends, ylim=(0, 1.1 * max(data.counts.max(), data.high)))
+    canvas.name_axes(ax, f"rank (1 to {m})", f"count ({data.counts.sum()} samples)")
     canvas.legend_above(ax, [], columns=1)
     return ax
 
@@ -139,18 +128,7 @@ def ranks(ranks: Any, m: int, bars: int | None = None, ax: Axes | None = None) -
 # --- predicted widths ---------------------------------------------------------------------------
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class PlanData:
-    """The numbers behind `plan`; `plan_data` describes them."""
-
-    over: str
-    lines: dict[tuple[bool, str], tuple[Array, Array]]
-    alpha: float | None
-    title: str
-
-
-def plan_data(plan: Plan, over: str | None = None) -> PlanData:
+def plan_data(plan: Plan, over: str | None = None) -> SimpleNamespace:
     """Return the data that `plan` draws.
 
     Parameters
@@ -160,10 +138,10 @@ def plan_data(plan: Plan, over: str | None = None) -> PlanData:
 
     Returns
     -------
-    PlanData
-        ``lines`` maps whether the bounds hold at once, and the method, to numbers and half-widths;
-        ``alpha`` is the best penalty. A half-width that does not depend on the penalty has one
-        value, that of the best number of cells.
+    SimpleNamespace
+        ``over``; ``lines`` maps whether the bounds hold at once, and the method, to numbers and
+        half-widths; ``alpha`` is the best penalty; the ``title``. A half-width that does not depend
+        on the penalty has one value.
 
     Examples
     --------
@@ -193,10 +171,10 @@ def plan_data(plan: Plan, over: str | None = None) -> PlanData:
         if found:
             x = [one.rows if over == "rows" else (one.alpha or np.nan) for one in found]
             lines[kind] = np.array(x, dtype=np.float64), np.array([one.half_width for one in found])
-    B, scale = plan.setting.assumption.norm_bound, plan.setting.assumption.noise_scale
-    norm = "" if B is None else f"norm at most {B:g}, "
-    title = f"{canvas.percent(plan.level)}, {norm}noise of scale {scale:g}"
-    return PlanData(over, lines, plan.alpha, title)
+    assumed = plan.setting.assumption
+    norm = "" if assumed.norm_bound is None else f"norm at most {assumed.norm_bound:g}, "
+    title = f"{canvas.percent(plan.level)}, {norm}noise of scale {assumed.noise_scale:g}"
+    return SimpleNamespace(over=over, lines=lines, alpha=plan.alpha, title=title)
 
 
 def plan(plan: Plan, over: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -227,28 +205,25 @@ def plan(plan: Plan, over: str | None = None, *, ax: Axes | None = None) -> Axes
     """
     data = plan_data(plan, over)
     ax = canvas.new_axes(ax)
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter
 
+    of_rows = data.over == "rows"
     for kind, (x, width) in data.lines.items():
         label, colour, style = _KINDS[kind]
-        look: dict[str, Any] = {"color": colour, "linestyle": style, "label": label}
         if np.isnan(x).all():
-            ax.axhline(width[0], **look)
+            ax.axhline(width[0], color=colour, linestyle=style, label=label)
             continue
-        ax.plot(x, width, marker="." if data.over == "alpha" else "o", markersize=5, **look)
-        if data.over == "alpha" and data.alpha is not None:
-            name = f"best: {data.alpha:.3g}"
-            ax.plot(data.alpha, width[x == data.alpha], "o", color=colour, markersize=9, label=name)
-    ax.set(xscale="log", yscale="log", ylabel="predicted half-width")
-    ax.set_xlabel("alpha" if data.over == "alpha" else "number of rows")
+        canvas.curve(ax, x, width, label, colour, style, marker="o" if of_rows else ".")
+        if not of_rows and data.alpha is not None:
+            best, name = x == data.alpha, f"best: {data.alpha:.3g}"
+            canvas.dots(ax, x[best], width[best], name, color=colour, markersize=9)
+    ax.set(xscale="log", yscale="log")
+    canvas.name_axes(ax, "number of rows" if of_rows else "alpha", "predicted half-width")
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 3.0, 5.0)))
-    plain: list[Any] = [ax.yaxis]
-    if data.over == "rows":
+    if of_rows:
         ax.set_xticks(np.unique(np.concatenate([x for x, _ in data.lines.values()])))
-        ax.xaxis.set_minor_locator(LogLocator(subs=()))
-        plain.append(ax.xaxis)
-    for axis in plain:
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    for axis in (ax.xaxis, ax.yaxis) if of_rows else (ax.yaxis,):
+        axis.set_major_formatter("{x:g}")
         axis.set_minor_formatter(NullFormatter())
     canvas.legend_above(ax, [data.title], columns=2)
     return ax
@@ -257,20 +232,7 @@ def plan(plan: Plan, over: str | None = None, *, ax: Axes | None = None) -> Axes
 # --- residuals ----------------------------------------------------------------------------------
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class DiagnosisData:
-    """The numbers behind `diagnosis`; `diagnosis_data` describes them."""
-
-    x: Array
-    residuals: Array
-    line_x: Array
-    line: Array
-    name: str
-    notes: tuple[str, ...]
-
-
-def diagnosis_data(diagnosis: Diagnosis, against: str | None = None) -> DiagnosisData:
+def diagnosis_data(diagnosis: Diagnosis, against: str | None = None) -> SimpleNamespace:
     """Return the data that `diagnosis` draws.
 
     Parameters
@@ -280,7 +242,7 @@ def diagnosis_data(diagnosis: Diagnosis, against: str | None = None) -> Diagnosi
 
     Returns
     -------
-    DiagnosisData
+    SimpleNamespace
         The ``residuals`` in the order of ``x``, which has the ``name``; the running median
         ``line`` at ``line_x``; one sentence in ``notes`` for each test of the noise.
 
@@ -291,11 +253,7 @@ def diagnosis_data(diagnosis: Diagnosis, against: str | None = None) -> Diagnosi
     ('x0', (50,))
     """
     canvas.require("diagnosis", diagnosis, Diagnosis, "region.diagnose()")
-    columns: dict[Any, Any] = {
-        None: diagnosis.fitted,
-        "row": diagnosis.rows,
-        **diagnosis.inputs,
-    }
+    columns: dict[Any, Any] = {None: diagnosis.fitted, "row": diagnosis.rows, **diagnosis.inputs}
     try:
         x = np.asarray(columns[against], dtype=np.float64)
     except (KeyError, TypeError, ValueError) as error:
@@ -305,38 +263,34 @@ def diagnosis_data(diagnosis: Diagnosis, against: str | None = None) -> Diagnosi
             f"{against!r}. Leave it out for the fitted values."
         ) from error
     order = np.argsort(x, kind="stable")
-    line_x, line = running_median(x[order], diagnosis.residuals[order])
-    return DiagnosisData(
+    line_x, line = _running_median(x[order], diagnosis.residuals[order])
+    return SimpleNamespace(
         x=x[order],
         residuals=diagnosis.residuals[order],
         line_x=line_x,
         line=line,
         name="fitted value" if against is None else against,
-        notes=tuple(
+        notes=[
             f"{one.name}: "
             + ("not available" if one.unavailable else f"p-value {one.pvalue:.3g}")
             + ("" if one.assumed else " (not assumed)")
             for one in diagnosis.indications
-        ),
+        ],
     )
 
 
-def running_median(x: Array, values: Array) -> tuple[Array, Array]:
-    """Return the medians over a fifth of the rows or more, at up to 60 places of sorted x.
-
-    Rows with equal x belong to the same windows: their order, which means nothing, does not matter.
-    """
-    n = len(x)
-    half = max(2, int(_WINDOW * n / 2))
-    if n < 2 * half + 1:
+def _running_median(x: Array, values: Array) -> tuple[Array, Array]:
+    """Return medians over a fifth of the rows or more; rows with equal x stay together."""
+    half = max(2, int(_WINDOW * len(x) / 2))
+    if len(x) < 2 * half + 1:
         return np.empty(0), np.empty(0)
-    centres = np.unique(np.linspace(half, n - 1 - half, 60).round().astype(int))
+    centres = np.linspace(half, len(x) - 1 - half, _PLACES).round().astype(int)
     first = np.searchsorted(x, x[centres - half], side="left")
     last = np.searchsorted(x, x[centres + half], side="right")
-    windows = [slice(a, b) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
-    medians = np.array([np.median(values[w]) for w in windows])
-    places, which = np.unique([np.median(x[w]) for w in windows], return_inverse=True)
-    return places, np.bincount(which, medians) / np.bincount(which)
+    windows = [slice(a, b) for a, b in np.unique([first, last], axis=1).T.tolist()]
+    medians = [[np.median(x[w]), np.median(values[w])] for w in windows]
+    places, line = np.array(medians).T
+    return places, line
 
 
 def diagnosis(diagnosis: Diagnosis, against: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -366,35 +320,16 @@ def diagnosis(diagnosis: Diagnosis, against: str | None = None, *, ax: Axes | No
     """
     data = diagnosis_data(diagnosis, against)
     ax = canvas.new_axes(ax)
-    draw_diagnosis(ax, data)
+    canvas.zero(ax)
+    canvas.dots(ax, data.x, data.residuals, "residual")
+    if len(data.line):
+        canvas.curve(ax, data.line_x, data.line, "running median", canvas.BLUE, linewidth=2)
+    canvas.name_axes(ax, data.name, "residual")
     canvas.legend_above(ax, ["; ".join(data.notes)])
     return ax
 
 
-def draw_diagnosis(ax: Axes, data: DiagnosisData) -> None:
-    """Draw residuals and their running median, without words."""
-    ax.axhline(0.0, color=canvas.GREY, linestyle="--", linewidth=1, zorder=0.5)
-    ax.plot(data.x, data.residuals, "o", color=canvas.GREY, markersize=3.5, label="residual")
-    if len(data.line):
-        ax.plot(data.line_x, data.line, color=canvas.BLUE, linewidth=2, label="running median")
-    canvas.name_axes(ax, data.name, "residual")
-
-
 # --- members as functions -----------------------------------------------------------------------
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class FamilyData:
-    """The numbers behind `family`; `family_data` describes them."""
-
-    x: Array
-    members: Array
-    values: Array
-    levels: Array
-    estimate: Array
-    observed_x: Array
-    observed_y: Array
 
 
 def family_data(
@@ -405,7 +340,7 @@ def family_data(
     *,
     norm_bound: float | None = None,
     random_state: Any = 0,
-) -> FamilyData:
+) -> SimpleNamespace:
     """Return the data that `family` draws.
 
     Parameters
@@ -415,38 +350,39 @@ def family_data(
 
     Returns
     -------
-    FamilyData
+    SimpleNamespace
         The feature ``x`` in increasing order with the ``estimate``; the coefficients ``members``
         (M, d), highest level first, their functions ``values`` (M, N) and their ``levels``, the
         smallest whose region contains the member; the rows ``observed_x``, ``observed_y``.
 
     Examples
     --------
-    >>> line = ua.confidence_region(LinearRegression(), X[:, :1], y, random_state=0)
+    >>> line = ua.confidence_region(LinearRegression(), X[:, :1], y)
     >>> data = ua.plots.family_data(line, size=20)
     >>> data.values.shape, bool(data.levels.max() <= 0.96)
     ((20, 200), True)
     """
     inputs, x, order = canvas.horizontal(region, X)
-    last, rng = region.level(level).largest_rank, np.random.default_rng(as_seed(random_state))
+    rng, last = np.random.default_rng(as_seed(random_state)), region.level(level).largest_rank
     lowest = min(max(int(region.rank(region.estimate)), -(-last // _LEVELS)), last)
     ranks = np.unique(np.linspace(lowest, last, min(_LEVELS, size)).round().astype(int))
-    sizes = np.full(len(ranks), size // len(ranks))
-    sizes[len(ranks) - size % len(ranks) :] += 1
+    sizes = np.diff(np.linspace(0, size, len(ranks) + 1).astype(int)).tolist()
     parts = [
-        region.sample(int(part), level=rank / region.m, random_state=rng, norm_bound=norm_bound)
+        region.sample(part, level=rank / region.m, random_state=rng, norm_bound=norm_bound)
         for rank, part in zip(ranks, sizes, strict=True)
     ]
     members = np.concatenate(parts)
     levels = region.smallest_level(members)
     first = np.argsort(-levels, kind="stable")
+    curves = np.vstack([members[first], region.estimate])
+    found = canvas.values(region, curves, inputs)[:, order]
     observed_x, observed_y = canvas.observed(region, 1)
-    return FamilyData(
+    return SimpleNamespace(
         x=x[order],
         members=members[first],
-        values=canvas.values(region, members[first], inputs)[:, order],
+        values=found[:-1],
         levels=levels[first],
-        estimate=canvas.values(region, region.estimate[None, :], inputs)[0, order],
+        estimate=found[-1],
         observed_x=observed_x[:, 0],
         observed_y=observed_y,
     )
@@ -488,7 +424,7 @@ def family(
 
     Examples
     --------
-    >>> line = ua.confidence_region(LinearRegression(), X[:, :1], y, random_state=0)
+    >>> line = ua.confidence_region(LinearRegression(), X[:, :1], y)
     >>> ax = ua.plots.family(line, size=20)
     >>> len(ax.collections[0].get_segments())
     20
@@ -501,8 +437,8 @@ def family(
     lines = LineCollection(curves, array=data.levels, cmap="viridis", linewidths=0.8)
     lines.set_clim(0, region.level(level).largest_rank / region.m)
     ax.add_collection(lines)
-    ax.plot(data.observed_x, data.observed_y, "o", color=canvas.GREY, markersize=3.5, label="data")
-    ax.plot(data.x, data.estimate, color=canvas.BLACK, linewidth=1.8, label="estimate")
+    canvas.dots(ax, data.observed_x, data.observed_y, "data")
+    canvas.curve(ax, data.x, data.estimate, "estimate", linewidth=1.8)
     scale = ax.figure.colorbar(lines, ax=ax)
     scale.set_label("smallest level whose region contains the function")
     canvas.name_axes(ax, canvas.names(region.inputs, 1)[0], canvas.output_name(region))

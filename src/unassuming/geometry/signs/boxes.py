@@ -20,7 +20,7 @@ from typing import final
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._numerics import Factor
+from unassuming._numerics import EPS, Factor
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.branch_and_bound import LARGEST_RANK, BoxSpace, halves
 from unassuming.geometry.signs.model import SignModel
@@ -236,7 +236,8 @@ class SignBoxes(BoxSpace):
     def _apart(self, centre: Array, half: Array) -> Array:
         """Return the ends of w, (2, B, f)."""
         cut = 1 + self.back.shape[1]
-        omega = np.stack([centre[:, cut:] - half[:, cut:], centre[:, cut:] + half[:, cut:]])
+        low, high = centre[:, cut:] - half[:, cut:], centre[:, cut:] + half[:, cut:]
+        omega = np.stack([np.minimum(low, 1 - EPS), np.maximum(high, EPS - 1)])  # never inf - inf
         with np.errstate(divide="ignore"):
             return np.asarray(omega / (1 - np.abs(omega)))
 

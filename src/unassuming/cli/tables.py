@@ -10,21 +10,33 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from unassuming._typing import Array
+from unassuming.cli.options import Problem
 
 CHUNK_ROWS = 16 * 1024
 """Rows in memory at once; a multiple of the rows that a stream sums at once."""
 
-_WHOLE_BYTES = 2**30
-"""Files up to this size are hashed whole; in larger ones, changes between the pieces are missed."""
-_SAMPLES, _SAMPLE_BYTES = 256, 16 * 1024
+_PIECE, _PIECES = 2**22, 256
+"""Files up to the product of both are hashed whole, larger ones in pieces."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How text is read; None stands for what the format suggests."""
+
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] = ()  # words that stand for a missing value, beside the usual ones
+
+
+def reading_of(problem: Problem) -> Reading:
+    """Return how a problem wants text to be read."""
+    return Reading(problem.sep, problem.decimal, problem.encoding, tuple(problem.missing))
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,56 +48,11 @@ class Chunk:
     share: float
 
 
-@dataclass(frozen=True, eq=False)
-class Ranges:
-    """The number of rows, and the smallest and the largest value of each feature."""
-
-    rows: int
-    low: Array
-    high: Array
-
-    @classmethod
-    def empty(cls, features: int) -> Self:
-        """Return the ranges of no rows."""
-        return cls(0, np.full(features, np.inf), np.full(features, -np.inf))
-
-    def including(self, X: Array) -> Ranges:
-        """Return the ranges with these rows as well, (N, features)."""
-        low, high = X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
-        return Ranges(self.rows + len(X), np.minimum(self.low, low), np.maximum(self.high, high))
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How text is read; None stands for what the format suggests.
-
-    Attributes
-    ----------
-    sep, decimal, encoding : str or None
-    missing : tuple of str
-        Words that stand for a missing value, beside the usual ones.
-    """
-
-    sep: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    missing: tuple[str, ...] = ()
-
-    @property
-    def text_only(self) -> dict[str, str]:
-        """The options that only text has, as they were given."""
-        every = {"sep": self.sep, "decimal": self.decimal, "encoding": self.encoding}
-        return {name: value for name, value in every.items() if value is not None}
-
-
 class Source(ABC):
-    """A table in a file; ``names`` are its columns, without surrounding spaces.
-
-    A column without a name is called as pandas does, "Unnamed: 0" if it is the first.
-    """
+    """A table in a file."""
 
     path: Path
-    names: list[str]
+    names: list[str]  # without surrounding spaces; "Unnamed: 0" as pandas calls it
     streams = True
     """Whether the table can be read chunk by chunk."""
 
@@ -94,8 +61,8 @@ class Source(ABC):
         """Return the table."""
 
     @abstractmethod
-    def _parts(self, columns: Sequence[str], skip: int) -> Iterator[tuple[int, Any, float]]:
-        """Yield first row, rows and share read of consecutive parts; they may begin before skip."""
+    def _parts(self, columns: Sequence[str], skip: int) -> Iterator[Chunk]:
+        """Yield consecutive parts, which may begin before row ``skip``."""
 
     @abstractmethod
     def size(self, columns: Sequence[str]) -> int:
@@ -105,24 +72,20 @@ class Source(ABC):
         """Yield these columns in chunks, without the first ``skip`` rows."""
         with _readable(self.path) as after:
             after[0] = skip
-            for start, frame, share in self._parts(columns, skip):
-                after[0] = start + len(frame)
+            for part in self._parts(columns, skip):
+                after[0] = part.first + len(part.frame)
                 if after[0] > skip:
-                    rows = self._named(frame)[list(columns)].iloc[max(skip - start, 0) :]
-                    yield Chunk(max(start, skip), rows.reset_index(drop=True), share)
+                    rows = self._named(part.frame)[list(columns)]
+                    rows = rows.iloc[max(skip - part.first, 0) :].reset_index(drop=True)
+                    yield Chunk(max(part.first, skip), rows, part.share)
 
     def fingerprint(self) -> str:
-        """Return the size of the file and a hash, of the whole file or of pieces if it is huge."""
-        size = self.path.stat().st_size
-        if size <= _WHOLE_BYTES:
-            with self.path.open("rb") as file:
-                return f"{size} bytes, {hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
-        digest = hashlib.sha256()
-        starts = np.linspace(0, max(size - _SAMPLE_BYTES, 0), _SAMPLES).astype(np.int64)
+        """Return the size of the file and a hash of its content."""
+        size, digest = self.path.stat().st_size, hashlib.sha256()
         with self.path.open("rb") as file:
-            for start in np.unique(starts).tolist():
+            for start in range(0, size, max(_PIECE, size // _PIECES)):
                 file.seek(start)
-                digest.update(file.read(_SAMPLE_BYTES))
+                digest.update(file.read(_PIECE))
         return f"{size} bytes, {digest.hexdigest()[:16]}"
 
     def _named(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -138,20 +101,18 @@ def open_source(path: Path, reading: Reading | None = None) -> Source:
     ending, reading = path.suffix.lower(), reading or Reading()
     if ending in _TEXT:
         return CsvSource(path, reading)
-    for option, value in reading.text_only.items():
-        if ending in (*_PARQUET, *_EXCEL):
+    if ending not in (*_PARQUET, *_EXCEL):
+        raise ValueError(
+            f"{path.name} has an unknown format: expected a name that ends in .csv, .tsv, .parquet "
+            f"or .xlsx, given {ending!r}. Rename or convert it."
+        )
+    for option in ("sep", "decimal", "encoding"):
+        if (value := getattr(reading, option)) is not None:
             raise ValueError(
                 f"--{option} is an option of text files: expected a name that ends in .csv or "
                 f".tsv, given {path.name} with --{option} {value!r}. Leave it out."
             )
-    if ending in _PARQUET:
-        return ParquetSource(path, reading)
-    if ending in _EXCEL:
-        return ExcelSource(path, reading)
-    raise ValueError(
-        f"{path.name} has an unknown format: expected a name that ends in .csv, .tsv, .parquet or "
-        f".xlsx, given {ending!r}. Rename or convert it."
-    )
+    return ParquetSource(path, reading) if ending in _PARQUET else ExcelSource(path, reading)
 
 
 @final
@@ -160,9 +121,10 @@ class CsvSource(Source):
 
     def __init__(self, path: Path, reading: Reading) -> None:
         self.path = path
-        tabs = path.suffix.lower() in (".tsv", ".tab")
+        tabs = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
         self._how: dict[str, Any] = {
-            "sep": _escaped(reading.sep) or ("\t" if tabs else ","),
+            # Shells pass a tab as two characters.
+            "sep": {"\\t": "\t", "tab": "\t"}.get(reading.sep or tabs, reading.sep or tabs),
             "decimal": reading.decimal or ".",
             "encoding": reading.encoding or "utf-8",
             "na_values": list(reading.missing),
@@ -179,16 +141,13 @@ class CsvSource(Source):
         with _readable(self.path):
             return self._named(_read_csv(self.path, low_memory=False, **self._how))
 
-    def _parts(self, columns: Sequence[str], skip: int) -> Iterator[tuple[int, Any, float]]:
-        """Yield parts from the beginning: lines have to be read to be counted.
-
-        The share is that of the reader, which is a little ahead of the rows.
-        """
+    def _parts(self, columns: Sequence[str], skip: int) -> Iterator[Chunk]:
+        """Yield parts from the beginning: lines have to be read to be counted."""
         first, size = 0, max(self.path.stat().st_size, 1)
         with self.path.open("rb") as file:
             reader = _read_csv(file, chunksize=CHUNK_ROWS, low_memory=False, **self._how)
             while (frame := _strictly(next, reader, None)) is not None:
-                yield first, frame, file.tell() / size
+                yield Chunk(first, frame, file.tell() / size)
                 first += len(frame)
 
     def size(self, columns: Sequence[str]) -> int:
@@ -231,27 +190,30 @@ class ParquetSource(Source):
             frame = self._named(pd.read_parquet(self.path, page_checksum_verification=True))
         return frame.replace(self._missing, np.nan) if self._missing else frame
 
-    def _parts(self, columns: Sequence[str], skip: int) -> Iterator[tuple[int, Any, float]]:
+    def _parts(self, columns: Sequence[str], skip: int) -> Iterator[Chunk]:
         """Yield parts, beginning with the group of rows that contains row ``skip``."""
-        starts = np.cumsum([0, *(group.num_rows for group in self._groups())]).tolist()
-        groups = [g for g, stop in enumerate(starts[1:]) if stop > skip]
-        first = starts[groups[0]] if groups else starts[-1]
-        wanted = [self._stored[name] for name in columns]
+        import pyarrow as pa
+
+        groups = range(self._metadata.num_row_groups)
+        sizes = [self._metadata.row_group(g).num_rows for g in groups]
+        starts = np.cumsum([0, *sizes]).tolist()
+        wanted = [g for g, stop in enumerate(starts[1:]) if stop > skip]
+        first = starts[wanted[0]] if wanted else starts[-1]
+        names = [self._stored[name] for name in columns]
         with self._open() as file:
-            for batch in file.iter_batches(CHUNK_ROWS, row_groups=groups, columns=wanted):
+            for batch in file.iter_batches(CHUNK_ROWS, row_groups=wanted, columns=names):
                 frame = pa.Table.from_batches([batch]).to_pandas(ignore_metadata=True)
                 frame = frame.replace(self._missing, np.nan) if self._missing else frame
-                yield first, frame, (first + len(frame)) / starts[-1]
+                yield Chunk(first, frame, (first + len(frame)) / starts[-1])
                 first += len(frame)
 
     def size(self, columns: Sequence[str]) -> int:
         """Return the size of the columns in memory, before compression."""
         return 8 * int(self._metadata.num_rows) * len(columns)
 
-    def _groups(self) -> list[Any]:
-        return [self._metadata.row_group(g) for g in range(self._metadata.num_row_groups)]
-
     def _open(self) -> Any:
+        import pyarrow.parquet as pq
+
         # A buffer avoids reading a whole group of rows; pre_buffer would keep all of them.
         return pq.ParquetFile(
             self.path, buffer_size=1 << 20, pre_buffer=False, page_checksum_verification=True
@@ -286,17 +248,12 @@ class ExcelSource(Source):
         """Return the table."""
         return self._frame.copy()
 
-    def _parts(self, columns: Sequence[str], skip: int) -> Iterator[tuple[int, Any, float]]:
-        yield 0, self._frame[list(columns)].copy(), 1.0
+    def _parts(self, columns: Sequence[str], skip: int) -> Iterator[Chunk]:
+        yield Chunk(0, self._frame[list(columns)].copy(), 1.0)
 
     def size(self, columns: Sequence[str]) -> int:
         """Return the size in memory."""
         return 8 * len(self._frame) * len(columns)
-
-
-def _escaped(sep: str | None) -> str | None:
-    """Return a separator; shells pass a tab as two characters."""
-    return {"\\t": "\t", "tab": "\t"}.get(sep, sep) if sep else None
 
 
 def _require_distinct(header: Sequence[str], path: Path) -> None:
@@ -314,7 +271,7 @@ def _readable(path: Path) -> Iterator[list[int]]:
     after = [0]
     try:
         yield after
-    except (ValueError, OSError, pd.errors.ParserWarning, pa.ArrowException) as error:
+    except (ValueError, OSError, pd.errors.ParserWarning) as error:  # pyarrow's are among them
         where = f" after row {after[0]}" if after[0] else ""
         raise ValueError(f"{path.name} cannot be read as a table{where}: {_why(error)}") from error
 

@@ -1,4 +1,4 @@
-"""Tables as they come: categories, separators, gaps, names with commas, columns left out."""
+"""Tables as they come: separators, formats of numbers, categories, gaps, columns left out."""
 
 import json
 import sys
@@ -10,9 +10,9 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
-from unassuming.cli._streamed import Streaming, build_streamed
+from unassuming.cli.columns import Columns, find, load, split_names
 from unassuming.cli.options import Problem
-from unassuming.cli.tables import Kind, choose_terms, encoder, load, open_source, split_names
+from unassuming.cli.tables import open_source
 
 OUT = Path("unassuming-region")
 
@@ -134,11 +134,6 @@ def test_words_among_numbers_are_not_categories(run, write):
     assert "If '?' stands for a missing value, add --missing \"?\"." in bad.stderr
 
 
-def test_a_header_that_names_a_column_twice_is_refused(run, write):
-    bad = run("region", write("t.csv", "x,x,y\n1,2,3\n4,5,6\n"), "--target", "y")
-    assert "the column 'x' is in t.csv more than once" in bad.stderr
-
-
 def test_excel_files_are_read_or_the_missing_reader_is_named(run, tmp_path, monkeypatch, write):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     bad = run("region", write("t.xlsx", "x"), "--target", "y")
@@ -160,93 +155,97 @@ def test_the_first_sheet_of_an_excel_file_is_the_table(run, tmp_path):
     assert intervals()[1] == from_excel
 
 
-@pytest.mark.slow
-def test_blocks_of_rows_are_exchangeable(run, write):
-    table = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["x", "y"])
-    path = write("t.csv", table.to_csv(index=False))
-    words = ("region", path, "--target", "y", "--model", "ols", "--m", 20, "--blocks", 10)
-    assert "exchangeable within each block of consecutive rows" in shown(run(*words))
-    bad = run(*words, "--noise", "symmetric")
-    assert "--blocks needs exchangeable noise" in bad.stderr
-
-
-# How columns enter
-
-
-def test_two_values_are_never_a_spline_and_knots_follow_rows_and_values():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=300)
-    X = pd.DataFrame({"x": x, "flag": x > 0, "few": rng.integers(4, size=300)}).astype(float)
-    kinds = [term.kind for term in choose_terms(X, (), splines=True)]
-    assert kinds == [Kind.SPLINE, Kind.LINE, Kind.LINE]
-    sizes = [choose_terms(X[:n], (), splines=True)[0].size for n in (40, 100, 150, 300)]
-    assert sizes == sorted(sizes)
-    assert sizes[0] == 1
-    assert choose_terms(X[["x"]], (), splines=True)[0].size == 9
-    assert choose_terms(X[["flag"]], (), splines=True, knots=5)[0].kind is Kind.LINE
-    assert len(choose_terms(X[["x"]], (), splines=True, knots=5)[0].knots) == 5
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_every_spline_has_features_of_full_rank(seed):
-    rng = np.random.default_rng(seed)
-    columns = {
-        "zeros": np.where(rng.random(200) < 0.6, 0, rng.exponential(size=200)),
-        "tail": rng.standard_cauchy(200),
-        "whole": rng.integers(12, size=200).astype(float),
-    }
-    for name, column in columns.items():
-        X = pd.DataFrame({name: column})
-        terms = choose_terms(X, (), splines=True, knots=6)
-        features = encoder(terms).fit_transform(X)
-        both = np.column_stack([np.ones(200), features])
-        assert features.shape[1] == terms[0].size
-        assert np.linalg.matrix_rank(both) == both.shape[1]
-
-
-@pytest.mark.slow
-def test_the_target_plays_no_part_in_the_choice(run, write):
-    rng = np.random.default_rng(0)
-    found = []
-    for y in (rng.normal(size=80), np.round(rng.random(80))):
-        table = pd.DataFrame({"x": np.arange(80.0), "z": np.arange(80.0) ** 2, "y": y})
-        shown(run("region", write("t.csv", table.to_csv(index=False)), "--target", "y", "--m", 20))
-        found.append({name: intervals()[0][name] for name in ("terms", "knots", "features")})
-    assert found[0] == found[1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("words", [("region",), ("region", "--stream"), ("summary",)])
-def test_labels_as_numbers_get_the_words_of_the_library(words, run, write):
-    table = pd.DataFrame({"x": np.arange(30.0), "y": np.arange(30) % 2})
-    path = write("t.csv", table.to_csv(index=False))
-    with pytest.warns(UserWarning, match="only two values") as caught:
-        ua.confidence_region(LinearRegression(), table[["x"]], table["y"])
-    said = f"note: {caught[0].message}\n"
-    command, *more = words
-    result = run(command, path, "--target", "y", *more, "--level", 0.9)
-    assert result.exit_code == 0
-    assert result.stderr.count("two values") == result.stderr.count(said) == 1
-    labels = run("region", path, "--target", "y", "--model", "ls-svc", "--m", 20, "--level", 0.5)
-    assert "two values" not in labels.output
-
-
-def test_a_stream_and_the_memory_choose_the_same_knots(tmp_path):
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"a": rng.exponential(size=2500), "y": rng.normal(size=2500)})
-    path = tmp_path / "long.csv"
-    table.to_csv(path, index=False)
-    problem = Problem(path, "y", m="20", seed=4)
-    source = problem.open()
-    columns = problem.columns(source)
-    streamed = build_streamed(problem, source, columns, Streaming(True)).terms
-    frame = load(source, columns)
-    assert problem.terms(frame.X, frame.columns, 2500) == streamed
-    assert choose_terms(table[["a"]], (), splines=True) != streamed
-
-
 def test_numbers_of_a_text_file_are_read_to_the_last_digit(tmp_path):
     written = np.random.default_rng(0).normal(size=500)
     path = tmp_path / "numbers.csv"
     path.write_text("x\n" + "\n".join(map(repr, written.tolist())), encoding="utf-8")
     assert open_source(path).whole()["x"].tolist() == written.tolist()
+
+
+FORMATS = [
+    ("$3.45", 3.45),
+    ("-$1,234.50", -1234.5),
+    ("5 %", 5.0),
+    ("12.5%", 12.5),
+    ("1,234.5", 1234.5),
+    ("12,345,678", 12345678.0),
+    ("€ 7", 7.0),
+    ("3.20 €", 3.2),
+    ("+2", 2.0),
+    ("1e3", 1000.0),
+    ("1,23", None),
+    ("12,34,567", None),
+    ("$", None),
+    ("5 apples", None),
+    ("low", None),
+]
+
+
+@pytest.mark.parametrize(("text", "number"), FORMATS)
+def test_currencies_percentages_and_thousands_are_numbers_and_words_are_not(text, number):
+    found = Columns(["x"], "y").read(pd.Series([text, "1"]))
+    assert found.iloc[1] == 1
+    assert np.isnan(found.iloc[0]) if number is None else found.iloc[0] == number
+
+
+def test_with_decimal_commas_points_separate_thousands():
+    columns = Columns(["x"], "y", decimal=",")
+    assert columns.read(pd.Series(["1.234,5", "€ 3,45", "12,5 %"])).tolist() == [1234.5, 3.45, 12.5]
+
+
+@pytest.mark.parametrize("stream", [(), ("--stream",)])
+def test_how_numbers_are_read_is_said_in_one_line(run, write, stream):
+    rng = np.random.default_rng(0)
+    price, share = rng.uniform(1000, 9000, 40).round(2), rng.uniform(0, 99, 40).round(1)
+    y = (price / 100 + share + rng.normal(size=40)).round(2)
+    plain = pd.DataFrame({"price": price, "share": share, "y": y})
+    words = ("--target", "y", "--out", "out", *stream)
+    shown(run("summary", write("plain.csv", plain.to_csv(index=False)), *words))
+    expected = Path("out/summary.csv").read_bytes()
+    marked = plain.assign(price=[f"${x:,.2f}" for x in price], share=[f"{x} %" for x in share])
+    text = shown(run("summary", write("marked.csv", marked.to_csv(index=False)), *words))
+    first = f'Read as numbers: price ("${price[0]:,.2f}" is {price[0]:g}), share ("{share[0]} %" is'
+    assert text.count("Read as numbers:") == text.count(first) == 1
+    assert Path("out/summary.csv").read_bytes() == expected
+
+
+GIVEAWAYS = {
+    "equals": (["same"], "same equals the target"),
+    "shifted": (["half"], "half determines the target"),
+    "label": (["grade"], "grade determines the target"),
+    "parts": (["first", "second"], "first and second together determine the target"),
+    "none": (["noisy", "first"], None),
+}
+
+
+@pytest.mark.parametrize("case", GIVEAWAYS)
+def test_columns_that_equal_or_determine_the_target_are_named(tmp_path, case):
+    names, message = GIVEAWAYS[case]
+    rng = np.random.default_rng(0)
+    y = rng.integers(5, size=60).astype(float)
+    first = rng.normal(size=60)
+    every = {"same": y, "half": y / 2 + 3, "noisy": y + rng.normal(size=60) / 100, "first": first}
+    every |= {"second": y - first, "grade": np.array(list("abcde"))[y.astype(int)]}
+    table = pd.DataFrame({**{name: every[name] for name in names}, "y": y})
+    table["other"] = rng.normal(size=60)
+    path = tmp_path / "t.csv"
+    table.to_csv(path, index=False)
+    remarks = load(*find(Problem(path, "y"))).columns.remarks
+    assert any(message in one for one in remarks) if message else not remarks
+
+
+def test_dates_are_no_features_and_put_rows_in_order(tmp_path):
+    def order(**columns):
+        table = pd.DataFrame({**columns, "x": range(20), "y": np.arange(20) % 7})
+        table.to_csv(tmp_path / "t.csv", index=False)
+        return load(*find(Problem(tmp_path / "t.csv", "y"))).columns
+
+    days = pd.date_range("2024-01-01", periods=20).strftime("%Y-%m-%d")
+    found = order(day=days)
+    assert (found.features, found.order) == (["x"], "day")
+    assert found.remarks == ("day is left out: it holds dates.",)
+    assert order(day=days[::-1]).order == "day"
+    assert order(day=np.roll(days, 7)).order is None
+    assert order(year=range(1990, 2010)).order == "year"
+    assert order(size=range(1990, 2010)).order is None
+    assert order(year=np.tile(range(10), 2)).order is None

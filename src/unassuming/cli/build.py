@@ -1,0 +1,336 @@
+"""The region of a table in memory, what is known about it, and which advice is true for it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import unassuming as ua
+from unassuming._labels import as_labels
+from unassuming.cli.columns import Columns, Loaded, load
+from unassuming.cli.options import Assumption, Model, Problem
+from unassuming.cli.tables import Source
+from unassuming.cli.terminal import progress
+from unassuming.cli.terms import Kind, Term, estimator_of, in_short, in_words, terms_of
+from unassuming.inputs import coded_classes, one_class
+from unassuming.regions import Language
+
+_GRID = 200
+_SHOWN = 9
+"""Features that a heading names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A region and its rows."""
+
+    problem: Problem
+    region: ua.Region
+    X: pd.DataFrame  # the rows to draw: all rows, or a sample of them if they were streamed
+    y: Any
+    terms: tuple[Term, ...]  # how the columns enter the model
+    columns: Columns
+    dropped: int  # rows with missing values that were left out
+    ends: tuple[Any, Any] | None = None  # smallest and largest values of the features in a stream
+    remarks: list[str] = field(default_factory=list)  # sentences about how the rows were read
+
+    def grid(self) -> pd.DataFrame:
+        """Return 200 equidistant values of the only feature."""
+        (name,) = self.X.columns
+        low, high = self.ends or (self.X.min().to_numpy(), self.X.max().to_numpy())
+        return pd.DataFrame({name: np.linspace(low[0], high[0], _GRID)})
+
+    def inputs(self) -> pd.DataFrame:
+        """Return the default inputs of the band: a grid for one feature, else the rows."""
+        return self.grid() if self.one_number else self.X
+
+    @property
+    def one_number(self) -> bool:
+        """Whether there is one feature, and it is numeric."""
+        return len(self.terms) == 1 and self.terms[0].kind is not Kind.INDICATORS
+
+    @property
+    def primal(self) -> bool:
+        """Whether each coefficient belongs to a feature, and not to a row."""
+        features = [name for term in self.terms for name in term.features]
+        return features[0] in self.region.names
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return in_short(self.problem, self.region.estimator, self.terms)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What was asked, for a file."""
+        problem = self.problem
+        return {
+            "data": problem.data.name,
+            "target": problem.target,
+            "features": self.columns.features,
+            "terms": {term.column: term.kind.value for term in self.terms},
+            "knots": {term.column: list(term.knots) for term in self.terms if term.knots},
+            "rows_dropped": self.dropped,
+            "model": str(problem.model),
+            "options": problem.options,
+            "clusters": problem.clusters,
+            "blocks": problem.blocks,
+            "weights": problem.weights,
+        }
+
+    @property
+    def heading(self) -> str:
+        """What was asked and chosen, for the screen."""
+        problem, names = self.problem, self.columns.features
+        shown = [f"'{name}'" if "," in name else name for name in names]
+        if len(shown) > _SHOWN + 1:
+            shown = [*shown[:_SHOWN], f"and {len(shown) - _SHOWN} others"]
+        dropped = f", {self.dropped} rows with missing values dropped" if self.dropped else ""
+        first = f"{problem.data.name}: target {problem.target}, features {', '.join(shown)}"
+        chosen = in_words(self.terms, splines=problem.model is Model.SPLINE)
+        return "\n".join([f"{first}{dropped}", *self.columns.remarks, *chosen])
+
+    @property
+    def two_values(self) -> str:
+        """A warning about a target with two values under a regression; else empty."""
+        values = np.unique(self.y)
+        if self.problem.recipe.classify or len(values) != 2 or self.region.n < 8:
+            return ""
+        three = "" if len(self.columns.features) <= 3 else " with at most 3 columns, --features"
+        return (
+            f"Warning: {self.problem.target} has two values, {values[0]:g} and {values[1]:g}. The "
+            "errors of such a target are not symmetric about zero, so the levels are not exact. "
+            f"Regions of labels are exact: unassuming region --model ls-svc{three}."
+        )
+
+
+def build_in_memory(problem: Problem, source: Source, columns: Columns) -> Built:
+    """Build the region from the whole table."""
+    table = load(source, columns)
+    with progress("building the region"):
+        region, terms = region_in_memory(problem, table)
+    y, classes = table.y.to_numpy(), region.problem.classes
+    if classes is not None:
+        y = np.where(y == classes[1], 1.0, -1.0)
+    return Built(problem, region, table.X, y, terms, table.columns, table.dropped)
+
+
+def settings_of(problem: Problem) -> dict[str, Any]:
+    """Return the arguments of `confidence_region` that do not depend on the table."""
+    noise: Any = None if problem.noise is None else str(problem.noise)
+    if problem.blocks is not None:
+        noise = ua.noise.ExchangeableWithin(problem.blocks)
+    return {"noise": noise, "m": problem.statistics, "random_state": problem.seed}
+
+
+def region_in_memory(problem: Problem, table: Loaded) -> tuple[ua.Region, tuple[Term, ...]]:
+    """Build the region from all rows; labels may show only one of their classes."""
+    X, y, frame = table.X, table.y.to_numpy(), table.frame
+    rows = len(frame)
+    if problem.clusters is not None:  # the number of equal clusters that say as much
+        sizes = frame[problem.clusters].value_counts().to_numpy()
+        rows = int(sizes.sum() ** 2 / (sizes**2).sum())
+    terms = terms_of(problem, X, table.columns, rows)
+    estimator, first = estimator_of(problem, terms), y[:1].tolist()[0]
+    settings = settings_of(problem)
+    if problem.clusters is not None:
+        labels = as_labels(frame[problem.clusters].to_numpy(), f"the column {problem.clusters!r}")
+        settings["noise"] = ua.noise.BlockSymmetric(labels)
+    if problem.weights is not None:
+        settings["sample_weight"] = _weights(frame[problem.weights])
+    if problem.classes is not None:
+        settings["classes"] = _named(problem.classes, first)
+    elif problem.recipe.classify and len(set(y.tolist())) == 1 and not coded_classes(first):
+        raise one_class(first, "Name both with --classes A,B; the second is +1.")
+    return ua.confidence_region(estimator, X, y, **settings), terms
+
+
+def _weights(column: pd.Series) -> Any:
+    """Return the weights of the rows; refuse negative ones."""
+    negative = np.flatnonzero(column.to_numpy() < 0)
+    if negative.size:
+        raise ValueError(
+            f"the column {column.name!r} has negative weights: expected numbers >= 0, given "
+            f"{column.iloc[negative[0]]:g}. Correct the file, or name another column."
+        )
+    return column.to_numpy()
+
+
+def _named(classes: str, label: Any) -> list[Any]:
+    """Return the two labels of the option, in the type of one that was read from the table."""
+    names = [name.strip() for name in classes.split(",")]
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise ValueError(
+            "--classes does not name two labels: expected two different labels with a comma "
+            f"between them, the second for +1, given {classes!r}. Try --classes no,yes."
+        )
+    return [like(name, label) for name in names]
+
+
+def like(name: str, label: Any) -> Any:
+    """Return a label of the same type as another one; the text itself if it cannot be."""
+    if isinstance(label, bool):
+        return {"true": True, "false": False}.get(name.lower(), name)
+    if isinstance(label, (int, float)):
+        try:
+            return type(label)(name)
+        except ValueError:
+            return name
+    return name
+
+
+# --- advice ---------------------------------------------------------------------------------------
+
+_BOUNDED_BY_NORM = (Model.SPLINE, Model.KRR, Model.RIDGE, Model.OLS)
+_QUANTILE_MOST, _LABEL_MOST = 4, 3
+"""Coefficients of a quantile, and columns of labels, up to which there are outer bounds."""
+
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: ([\w.-]*\w))?")
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """What a command was asked, so that only advice is printed which is true for it.
+
+    The numbers of rows and columns, the kind of target and the options decide, never the values of
+    the target.
+    """
+
+    built: Built
+    norm_bound: float | None = None
+    pointwise: bool = False
+    method: str = "auto"
+
+    def told(self, answer: Any) -> tuple[list[str], list[str]]:
+        """Return the facts behind an answer, and the remedies that are true."""
+        explanation = answer.explanation
+        offered = [one.text(Language.COMMAND_LINE) for one in explanation.remedies or ()]
+        kept = [text for text in offered if text and self.holds(text)]
+        return [str(fact) for fact in (*explanation.facts, *explanation.more)], kept
+
+    def trimmed(self, answer: Any) -> Any:
+        """Return an answer whose explanation has only the remedies that are true."""
+        explanation, (_, kept) = answer.explanation, self.told(answer)
+        some = explanation.remedies or ()
+        true = tuple(one for one in some if one.text(Language.COMMAND_LINE) in kept)
+        return replace(answer, explanation=replace(explanation, remedies=true or None))
+
+    def sentences(self, text: str) -> str:
+        """Return a text without the sentences that name an option in vain."""
+        return " ".join(one for one in re.split(r"(?<=[.?]) (?=[A-Z])", text) if self.holds(one))
+
+    def holds(self, text: str) -> bool:
+        """Whether every option in a text can be given, and does what the text says."""
+        named = [(found[1], found[2] or "") for found in _OPTION.finditer(text)]
+        simultaneous = "without --pointwise" in text
+        if re.search(r"\b(fewer|out|other) (features|columns)", text) and not self._can_shrink:
+            return False
+        return all(self._allows(option, value, simultaneous) for option, value in named)
+
+    @property
+    def _can_shrink(self) -> bool:
+        """Whether a model of fewer columns has fewer coefficients."""
+        kernel = self.built.problem.recipe.kernel and not self.built.primal
+        return not kernel and sum(term.size for term in self.built.terms) > 1
+
+    def _allows(self, option: str, value: str, simultaneous: bool) -> bool:
+        problem, pointwise = self.built.problem, self.pointwise and not simultaneous
+        streamed = self.built.ends is not None
+        recipe, columns = problem.recipe, len(self.built.columns.features)
+        classify, linear = recipe.classify, not recipe.kernel
+        rules = {
+            "model": self._suits(value),
+            "kernel": value == "linear" and problem.kernel != "linear",
+            "noise": problem.noise != value
+            and recipe.noise is None
+            and problem.clusters is None
+            and not streamed
+            and (value != Assumption.SYMMETRIC or self.built.region.n >= 3 * self._coefficients),
+            "clusters": problem.clusters is None and not classify and recipe.noise is None,
+            "features": columns > 1,
+            "knots": problem.model is Model.SPLINE,
+            "level": 0 < float(value) < min(problem.levels)
+            if _number(value)
+            else problem.model != Model.QUANTILE or self._coefficients <= _QUANTILE_MOST,
+            "norm-bound": self.norm_bound is None
+            and problem.model in _BOUNDED_BY_NORM
+            and not (streamed and pointwise),
+            "pointwise": simultaneous or (not pointwise and linear),
+            "method": self.method != value and linear,
+            "weights": problem.weights is not None,
+            "no-stream": streamed,
+        }
+        return rules.get(option, True)
+
+    def _suits(self, model: str) -> bool:
+        """Whether another model answers where this one does not."""
+        problem, columns = self.built.problem, len(self.built.columns.features)
+        labels = problem.recipe.classify or bool(self.built.two_values)
+        if model == problem.model or problem.clusters or problem.weights:
+            return False
+        if model == Model.LS_SVC:
+            return labels and columns <= _LABEL_MOST
+        if model == Model.LOGISTIC or labels:  # no outer bound is known, or no level is exact
+            return False
+        if model == Model.QUANTILE:
+            return self._coefficients <= _QUANTILE_MOST
+        each = 5 if columns == 1 else 15  # rows for each coefficient of a spline
+        return model != Model.SPLINE or self.built.region.n >= each * (2 * columns + 1)
+
+    @property
+    def _coefficients(self) -> int:
+        return 1 + sum(term.size for term in self.built.terms)
+
+
+def _number(text: str) -> bool:
+    return text.replace(".", "", 1).isdecimal()
+
+
+def checks(built: Built, advice: Advice, *, ordered: bool) -> list[str]:
+    """Return what the tests of the residuals and of the fit found."""
+    if built.ends is not None:
+        return [
+            "Residuals and lack of fit were not checked: that needs the rows of the data, and the "
+            "table was streamed."
+        ]
+    from unassuming.report.collect import warnings_of
+
+    diagnosis, fit = _asked(built.region.diagnose), _asked(built.region.lack_of_fit)
+    if diagnosis is not None:
+        diagnosis = without_order(diagnosis, built, ordered=ordered)
+    found = warnings_of(built.region, diagnosis, fit, Language.COMMAND_LINE)
+    said = [f"Warning: {advice.sentences(warning)}" for warning in found]
+    if diagnosis is not None:
+        tested = [
+            f"{one.name} {one.pvalue:.3g}" + ("" if one.assumed else " (not assumed)")
+            for one in diagnosis.indications
+            if not one.unavailable
+        ]
+        said.append(
+            f"P-values from residuals (indications, not proofs): {', '.join(tested)}."
+            if tested
+            else "Residuals were not tested: there are too few rows."
+        )
+    if fit is not None and not fit.found:
+        said.append(fit.sentence())
+    return said
+
+
+def without_order(diagnosis: Any, built: Built, *, ordered: bool) -> Any:
+    """Return a diagnosis without the test of neighbouring rows, if rows have no order."""
+    if ordered or built.columns.order is not None:
+        return diagnosis
+    kept = tuple(one for one in diagnosis.indications if one.name != "no order")
+    return replace(diagnosis, indications=kept)
+
+
+def _asked(question: Any) -> Any:
+    """Return an answer, or None if there is none: no estimate, labels, no model that can fail."""
+    try:
+        return question()
+    except ua.NotAvailable:
+        return None

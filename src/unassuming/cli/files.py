@@ -1,0 +1,235 @@
+"""The files of a command: tables, JSON and pictures. The same command writes the same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import unassuming as ua
+from unassuming.cli.build import Built
+from unassuming.cli.terms import Kind
+from unassuming.regions import Language
+
+_OURS = {
+    "region": ("region.json", "band.csv", "band.png", "classification.png", "coefficients.png"),
+    "summary": ("summary.json", "summary.csv", "forest.png"),
+}
+"""The files of each command."""
+
+WITHOUT_NUMBERS = ("EMPTY", "TRIVIAL")
+"""The status of bounds that have no width."""
+
+_SQUEEZED = 10
+"""An intercept that is larger than the others by this factor is not drawn."""
+
+
+def check_writable(out: Path, option: str) -> None:
+    """Refuse a directory that cannot be created or written to, before the work."""
+    there = next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise ValueError(
+            f"{option} cannot be written to: expected a directory that exists or can be created, "
+            f"given {out}. Choose another one."
+        )
+
+
+def remove_others(command: str, out: Path, written: list[Path]) -> None:
+    """Remove files of an earlier run that would seem to belong to this one."""
+    for name in _OURS[command]:
+        if out / name not in written:
+            (out / name).unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a file as a whole, or leave what was there."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def write_band(inputs: pd.DataFrame, bands: Mapping[float, ua.regions.Band], path: Path) -> Path:
+    """Write one row for each level and input."""
+    tables = []
+    for level, band in bands.items():
+        attained = level if band.attained is None else band.attained
+        answers = band.to_frame().reset_index(drop=True).iloc[:, inputs.shape[1] :]
+        answers = answers.drop(columns="level", errors="ignore")
+        table = inputs.reset_index(drop=True)
+        taken = {"level", "attained_level", *answers}
+        table.columns = [f"input {name}" if name in taken else name for name in table]
+        table = table.assign(level=level)
+        tables.append(pd.concat([table, answers], axis=1).assign(attained_level=attained))
+    return write_text(path, pd.concat(tables).to_csv(index=False, na_rep="nan"))
+
+
+def write_region(built: Built, content: dict[str, Any], path: Path) -> Path:
+    """Write assumptions and results. Infinite numbers are the strings "inf" and "-inf"."""
+    region, classes = built.region, built.region.problem.classes
+    said = region.text(Language.COMMAND_LINE, built.model).splitlines()
+    labels = None if classes is None else {"+1": str(classes[1]), "-1": str(classes[0])}
+    setting = {**_setting(built), "m": region.m, "classes": labels, "description": said}
+    return _write_json({**setting, **content}, path)
+
+
+def write_summaries(
+    built: Built, summaries: Sequence[ua.Summary], notes: Callable[[Any], list[str]], out: Path
+) -> list[Path]:
+    """Write summary.csv, one row for each level and coefficient, and summary.json."""
+    tables = []
+    for summary in summaries:
+        table = summary.to_frame().rename(columns={"level": "attained_level"})
+        table.insert(0, "name", summary.names)
+        table.insert(0, "level", summary.requested_level)
+        tables.append(table)
+    text = pd.concat(tables).to_csv(index=False, lineterminator="\n")
+    content = [
+        {
+            "level": summary.requested_level,
+            "simultaneous": summary.simultaneous,
+            "assumptions": [summary.assumption],
+            "notes": notes(summary),
+            "coefficients": [
+                {name: plain(value) for name, value in row.items()}
+                for row in table.drop(columns="level").to_dict("records")
+            ],
+        }
+        for summary, table in zip(summaries, tables, strict=True)
+    ]
+    written = _write_json({**_setting(built), "summaries": content}, out / "summary.json")
+    return [written, write_text(out / "summary.csv", text)]
+
+
+def _setting(built: Built) -> dict[str, Any]:
+    """Return what a result was computed from."""
+    region = built.region
+    rest = {"rows": region.n, "seed": region.seed, "noise": repr(region.noise)}
+    return {"unassuming": ua.__version__, **built.about, **rest}
+
+
+def _write_json(content: dict[str, Any], path: Path) -> Path:
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    return write_text(path, text + "\n")
+
+
+def by_name(names: Sequence[str], values: Any) -> dict[str, float | str]:
+    """Return numbers by the names of the coefficients, for JSON."""
+    return {name: plain(value) for name, value in zip(names, values, strict=True)}
+
+
+def plain(value: Any) -> Any:
+    """Return a number or text for JSON; infinite numbers and NaN are text."""
+    if isinstance(value, str):
+        return value
+    return float(value) if np.isfinite(value) else f"{value:.0f}"
+
+
+# --- pictures -------------------------------------------------------------------------------------
+
+
+def with_numbers(answers: Mapping[float, Any]) -> list[float]:
+    """Return the levels with a finite bound that says something; the others have no picture."""
+    return [
+        level
+        for level, bounds in answers.items()
+        if bounds.status.name not in WITHOUT_NUMBERS
+        and np.isfinite(bounds.upper - bounds.lower).any()
+    ]
+
+
+def pictures(
+    built: Built,
+    inputs: pd.DataFrame,
+    bands: Mapping[float, Any],
+    intervals: Mapping[float, Any],
+    options: dict[str, Any],
+) -> dict[str, Callable[..., Any]]:
+    """Return the pictures that exist for this region, by file."""
+    found: dict[str, Callable[..., Any]] = {}
+    region, terms, levels = built.region, built.terms, with_numbers(bands)
+    pointwise = not options["simultaneous"]
+    norm_bound = options["norm_bound"]
+    classify = region.problem.classes is not None
+    if built.one_number and levels:
+        kinds = {"levels": (), "pointwise": levels} if pointwise else {"levels": levels}
+        more: dict[str, Any] = {"norm_bound": norm_bound, "method": _method(bands, levels), **kinds}
+        if inputs.equals(built.grid()):
+            more["bands"] = bands
+        rows = (built.X, built.y)
+        picture = partial(ua.plots.band, region, built.grid(), rows=rows, **more)
+        target = built.problem.target
+        found["band.png"] = picture if classify else partial(_labelled, picture, target)
+    two_numbers = len(terms) == 2 and all(term.kind is not Kind.INDICATORS for term in terms)
+    if classify and two_numbers and levels:
+        more = {"levels": levels, "norm_bound": norm_bound}
+        found["classification.png"] = partial(ua.plots.classification, region, **more)
+    finite, splines = with_numbers(intervals), any(term.kind is Kind.SPLINE for term in terms)
+    if finite and len(region.names) > 1 and not splines and not pointwise and norm_bound is None:
+        more = {"method": _method(intervals, finite), "intervals": intervals, "levels": finite}
+        found["coefficients.png"] = partial(ua.plots.coefficients, region, **more)
+    return found
+
+
+def _method(answers: Mapping[float, Any], levels: Sequence[float]) -> str:
+    """Return where simultaneous bounds come from."""
+    return "cells" if answers[levels[0]].method == "balanced cells" else "joint"
+
+
+def _labelled(picture: Callable[..., Any], target: str, ax: Any) -> None:
+    """Draw a picture whose vertical axis shows the target column."""
+    picture(ax=ax)
+    ax.set_ylabel(target)
+
+
+def forest(summaries: Sequence[ua.Summary]) -> tuple[dict[str, Callable[..., Any]], str]:
+    """Return a picture of the first summary with a finite end, and a remark."""
+    for summary in summaries:
+        parts = [np.ravel(one.ends) for one in summary.sets or ()]
+        numbers = np.concatenate([summary.lower, summary.upper, *parts])
+        if not np.isfinite(numbers).any():
+            continue
+        bounds = np.vstack([summary.estimate, summary.lower, summary.upper])
+        size = np.where(np.isfinite(bounds), np.abs(bounds), 0.0).max(axis=0)
+        names = list(summary.names)
+        squeezed = names[0] == "intercept" and size[0] > _SQUEEZED * size[1:].max(initial=0.0)
+        left_out = "The picture leaves out the intercept, which has a different scale."
+        which = names[1:] if squeezed and len(names) > 1 else names
+        picture = partial(ua.plots.forest, summary, which)
+        return {"forest.png": picture}, left_out if len(which) < len(names) else ""
+    return {}, "No picture: no interval has a finite end."
+
+
+def draw(
+    pictures: Mapping[str, Callable[..., Any]], out: Path, height: float = 5.2
+) -> tuple[list[Path], str]:
+    """Draw the pictures; return the files, and a line if Matplotlib is missing."""
+    if not pictures:
+        return [], ""
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        return [], '\nNo pictures: they need matplotlib, pip install "unassuming[plot]".'
+    from unassuming.plots.canvas import WITHOUT_DATE
+
+    written = []
+    for name, picture in pictures.items():
+        figure = Figure(figsize=(7, height), layout="constrained")
+        try:
+            picture(ax=figure.subplots())
+        except ua.NotAvailable:  # the command gives the reason
+            continue
+        figure.savefig(out / name, dpi=120, metadata=WITHOUT_DATE)
+        written.append(out / name)
+    return written, ""

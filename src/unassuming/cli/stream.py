@@ -1,0 +1,344 @@
+"""A table that is read in chunks: one pass, which can be interrupted and resumed."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from unassuming.cli.build import Built, build_in_memory, settings_of
+from unassuming.cli.columns import Columns, require_rows
+from unassuming.cli.options import RECIPES, Assumption, Model, Problem
+from unassuming.cli.tables import Chunk, Source
+from unassuming.cli.terminal import Interrupted, progress, say
+from unassuming.cli.terms import (
+    SIZE,
+    Kind,
+    RowSample,
+    Term,
+    estimator_of,
+    terms_as_data,
+    terms_from_data,
+    terms_of,
+)
+from unassuming.streaming import StreamingRegion, read_note, write_checkpoint
+
+LARGE = 5_000_000
+"""Larger tables, in bytes, are streamed if the model allows it: a region in memory takes some
+hundred times the size of the table."""
+
+_STREAMED = (Model.SPLINE, Model.RIDGE, Model.OLS)
+
+
+@dataclass(frozen=True)
+class Streaming:
+    """Whether and how a table is streamed; calling it builds the region, streamed or not."""
+
+    wanted: bool | None  # None: stream if the table is large
+    checkpoint: Path | None = None
+    every: float = 30.0  # seconds between checkpoints
+    # Whether values of a function of bounded norm are wanted one at a time, which needs all rows.
+    values: bool = False
+    single: bool = False  # whether only single numbers are wanted
+
+    def __call__(self, problem: Problem, source: Source, columns: Columns) -> Built:
+        """Build the region."""
+        if self.decide(problem, source, columns):
+            return build_streamed(problem, source, columns, self)
+        return build_in_memory(problem, source, columns)
+
+    def decide(self, problem: Problem, source: Source, columns: Columns) -> bool:
+        """Return whether to stream; refuse if that is impossible, note a large file in memory."""
+        if self.checkpoint is not None and self.wanted is False:
+            raise ValueError(
+                "--checkpoint needs a stream: expected --stream, given --no-stream. Leave one of "
+                "the two out."
+            )
+        option = "--stream" if self.checkpoint is None else "--checkpoint"
+        asked = self.wanted or self.checkpoint is not None
+        large = self.wanted is None and source.size(columns.names) > LARGE
+        against = self._against(problem, source)
+        if against is None:
+            return asked or large
+        given, expected = against
+        if asked:
+            raise ValueError(
+                f"{given} needs all rows at once: expected {expected} with {option}, given "
+                f"{given}. Without {option} the table is read into memory."
+            )
+        if large:
+            say(
+                "note",
+                f"{source.path.name} is large and is read into memory as a whole, since {given} "
+                f"needs all rows at once; it would be streamed with {expected}.",
+            )
+        return False
+
+    def _against(self, problem: Problem, source: Source) -> tuple[str, str] | None:
+        """Return what prevents streaming, and what it should be."""
+        if self.values:
+            return "--pointwise with --norm-bound", "one of the two"
+        if not source.streams:
+            return f"the file {source.path.name}", "CSV or Parquet"
+        if problem.model not in _STREAMED:
+            return f"--model {problem.model}", " or ".join(_STREAMED)
+        m = problem.statistics
+        if not isinstance(m, int) or m & (m - 1) or not 4 <= m <= 2048:
+            return f"--m {m}", "a power of two from 4 to 2048"
+        for option in ("clusters", "weights", "categorical", "blocks"):
+            if getattr(problem, option) is not None:
+                return f"--{option} {getattr(problem, option)}", f"no --{option}"
+        if problem.noise not in (None, Assumption.SYMMETRIC):
+            return f"--noise {problem.noise}", "symmetric"
+        return None
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The file in which a pass is saved."""
+
+    path: Path
+    every: float  # seconds between two checkpoints
+    # Everything that the saved sums depend on, with the words for an error.
+    identity: dict[str, str]
+
+    def read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return the saved note and arrays, or None without a file; refuse another identity."""
+        if not self.path.exists():
+            return None
+        note, arrays = read_note(self.path)
+        found = note.get("identity", {})
+        for what, now in self.identity.items():
+            if found.get(what) != now:
+                raise ValueError(
+                    f"--checkpoint {self.path} was made with another {what}: expected {now}, given "
+                    f"{found.get(what, 'a checkpoint that this command has not made')}. The file "
+                    "is unchanged: name another checkpoint, or remove it."
+                )
+        return note, arrays
+
+
+@dataclass(eq=False)
+class Pass:
+    """The state of a pass."""
+
+    stream: StreamingRegion
+    sample: RowSample  # features and target of some rows, for pictures
+    low: Any  # the smallest and the largest value of each feature so far
+    high: Any
+    terms: tuple[Term, ...]
+    read: int = 0  # rows of the file that were read, with those that were left out
+    finished: bool = False
+    formats: Sequence[str] = ()  # how numbers are written
+
+    def take(self, chunk: Chunk, columns: Columns) -> None:
+        """Add the rows of a chunk."""
+        if chunk.first == 0:
+            self.formats = columns.formats(chunk.frame)
+        frame = columns.clean(chunk.frame, chunk.first)
+        X, y = frame[columns.features], frame[columns.target].to_numpy()
+        if len(frame):
+            first, values = self.stream.next_row, X.to_numpy()
+            self.stream.partial_fit(X, y)
+            self.sample.add(first, np.column_stack([values, y]))
+            self.low = np.minimum(self.low, values.min(axis=0))
+            self.high = np.maximum(self.high, values.max(axis=0))
+        self.read = chunk.first + len(chunk.frame)
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Save the state in one file."""
+        note = {
+            "identity": checkpoint.identity,
+            "read": self.read,
+            "finished": self.finished,
+            "terms": terms_as_data(self.terms),
+            "formats": self.formats,
+        }
+        arrays = {"low": self.low, "high": self.high, **self.sample.state()}
+        write_checkpoint(checkpoint.path, self.stream, note, **arrays)
+
+
+def build_streamed(
+    problem: Problem, source: Source, columns: Columns, streaming: Streaming
+) -> Built:
+    """Build the region from chunks of the table."""
+    settings = settings_of(problem)
+    lines = tuple(Term(name, Kind.LINE) for name in columns.features)
+    estimator_of(problem, lines)  # wrong options and levels are reported before the file is read
+    checkpoint = None
+    if streaming.checkpoint is not None:
+        identity = _identity(problem, source, columns)
+        checkpoint = Checkpoint(streaming.checkpoint, streaming.every, identity)
+    state = _run(problem, source, columns, checkpoint, settings, lines)
+    p, rows = len(columns.features), state.stream.n
+    require_rows(rows, source.path)
+    return Built(
+        problem,
+        region=state.stream.region(),
+        X=pd.DataFrame(state.sample.values[:, :p], columns=columns.features),
+        y=state.sample.values[:, p],
+        terms=state.terms,
+        columns=replace(columns, remarks=(*columns.remarks, *state.formats)),
+        dropped=state.read - rows,
+        ends=(state.low, state.high),
+        remarks=_remarks(rows, source, checkpoint, shown=not streaming.single),
+    )
+
+
+def _run(
+    problem: Problem,
+    source: Source,
+    columns: Columns,
+    checkpoint: Checkpoint | None,
+    settings: dict[str, Any],
+    lines: tuple[Term, ...],
+) -> Pass:
+    """Read the file, or the rest of it after an interruption."""
+
+    def fitted(terms: tuple[Term, ...]) -> Any:
+        estimator = estimator_of(problem, terms)
+        if hasattr(estimator, "steps"):  # the knots are given: no row is needed
+            estimator[:-1].fit(pd.DataFrame(np.zeros((2, len(terms))), columns=columns.features))
+        return estimator
+
+    saved = None if checkpoint is None else checkpoint.read()
+    # Without a checkpoint, Ctrl-C stops at once.
+    with interrupts(wait=checkpoint is not None) as request:
+        if checkpoint is not None and saved is not None:
+            note, arrays = saved
+            terms = terms_from_data(note["terms"])
+            stream = StreamingRegion.load(checkpoint.path, estimator=fitted(terms))
+            sample = RowSample(problem.seed).resume(arrays)
+            ends = arrays["low"], arrays["high"]
+            state = Pass(stream, sample, *ends, terms, note["read"], note["finished"])
+            state.formats = note["formats"]
+        else:
+            terms = lines
+            if problem.model is Model.SPLINE:
+                terms = _scanned(problem, source, columns, request)
+            stream, far = StreamingRegion(fitted(terms), **settings), np.full(len(terms), np.inf)
+            state = Pass(stream, RowSample(problem.seed), far, -far, terms)
+        if not state.finished:
+            _read(source, columns, state, checkpoint, request)
+    return state
+
+
+def _read(
+    source: Source, columns: Columns, state: Pass, checkpoint: Checkpoint | None, request: Request
+) -> None:
+    """Add the remaining rows; save the state at intervals and at the end, also after an error."""
+
+    def save() -> None:
+        if checkpoint is not None:
+            state.save(checkpoint)
+
+    save()  # a file that cannot be written is reported before the work
+    saved = started = time.monotonic()
+    before = state.read
+    try:
+        with progress("counting") as update:
+            for chunk in source.chunks(columns.names, state.read):
+                state.take(chunk, columns)
+                speed = (state.read - before) / max(time.monotonic() - started, 1e-9)
+                update(chunk.share, f"{state.read:,} rows, {speed:,.0f} rows/s")
+                if request.asked:
+                    break
+                if checkpoint is not None and time.monotonic() - saved >= checkpoint.every:
+                    save()
+                    saved = time.monotonic()
+            else:
+                state.finished = True
+    except (ValueError, TypeError, OSError):  # in a later row; those before are valid
+        save()
+        raise
+    save()
+    if request.asked and checkpoint is not None:
+        raise Interrupted(
+            f"interrupted after {state.read} rows, which are kept in {checkpoint.path}: run the "
+            "same command again to continue."
+        )
+
+
+def _scanned(
+    problem: Problem, source: Source, columns: Columns, request: Request
+) -> tuple[Term, ...]:
+    """Read the inputs once, and choose the terms from a random sample of their rows."""
+    rows, sample = 0, RowSample(problem.seed)
+    with progress("reading the inputs") as update:
+        for chunk in source.chunks(columns.names, 0):
+            frame = columns.clean(chunk.frame, chunk.first)
+            sample.add(rows, frame[columns.features].to_numpy())
+            rows += len(frame)
+            update(chunk.share, f"{rows:,} rows")
+            if request.asked:
+                raise Interrupted("interrupted before the first row was counted: nothing is kept.")
+    require_rows(rows, source.path)
+    inputs = pd.DataFrame(sample.values, columns=columns.features)
+    return terms_of(problem, inputs, columns, rows)
+
+
+class Request:
+    """Whether an interrupt was requested."""
+
+    asked = False
+
+    def take(self, number: int, frame: FrameType | None) -> None:
+        """Record the first interrupt; stop at once on the second."""
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
+@contextmanager
+def interrupts(*, wait: bool) -> Iterator[Request]:
+    """Record the first interrupt instead of stopping, if it is to wait."""
+    request = Request()
+    if not wait or threading.current_thread() is not threading.main_thread():
+        yield request  # signals reach the main thread only
+        return
+    before = signal.signal(signal.SIGINT, request.take)
+    try:
+        yield request
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _identity(problem: Problem, source: Source, columns: Columns) -> dict[str, str]:
+    """Return everything that the sums depend on; levels, inputs and norm bound are not part."""
+    chosen = RECIPES[problem.model].defaults | problem.options
+    return {
+        "file": f"{source.path.name} ({source.fingerprint()})",
+        "--target": columns.target,
+        "list of features": ",".join(columns.features),
+        "--model": str(problem.model),
+        **{f"--{name}": repr(float(value)) for name, value in sorted(chosen.items())},
+        "--knots": str(problem.knots),
+        "--m": problem.m,
+        "--seed": str(problem.seed),
+        "choice of --drop-missing": "yes" if problem.drop_missing else "no",
+    }
+
+
+def _remarks(rows: int, source: Source, checkpoint: Checkpoint | None, *, shown: bool) -> list[str]:
+    """Say what was kept."""
+    remarks = [
+        f"{source.path.name} was read in chunks; only sums over its {rows} rows were kept. The "
+        "intervals depend on the order of the rows: fix it before looking at the target."
+    ]
+    if shown and rows > SIZE:
+        remarks[0] += f" The rows shown are a random sample of {SIZE}, drawn with the seed."
+    if checkpoint is not None:
+        remarks.append(
+            f"The sums are kept in {checkpoint.path}: with it, the same command with other "
+            "--level, --at, --norm-bound or --pointwise does not read the data again."
+        )
+    return remarks

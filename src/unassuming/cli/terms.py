@@ -1,0 +1,379 @@
+"""From columns to a model: how they enter, as lines, splines or indicators, and the estimator.
+
+A flexible model of a small table has no finite bounds, and a spline of a column with two values has
+coefficients that no data determine. So the number of splines follows the number of rows and of
+different values. The choice sees the inputs alone, never the target, as the guarantee requires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Self, final
+
+import numpy as np
+import pandas as pd
+
+from unassuming._typing import Array, IntArray
+from unassuming._words import joined, shown
+from unassuming.cli.columns import Columns, split_names
+from unassuming.cli.options import Model, Problem
+
+_ROWS_EACH, _ROWS_ALONE = 15, 5
+"""Rows for each coefficient: the usual rule for splines of several columns, and what is enough for
+finite bounds of a single one. Below, columns enter as lines."""
+
+MOST_KNOTS = 8
+_OUTER = 0.05, 0.95
+"""Quantiles of the first and of the last knot; beyond them a spline is a straight line, so that a
+single far value does not shape it."""
+
+RARE = 6
+"""Rows of a category below which its coefficient seldom has bounds at level 0.9: k rows have the
+same sign in one transformation out of 2^(k-1)."""
+
+SIZE = 2000
+"""Rows of a sample."""
+
+
+class RowSample:
+    """A random sample of rows without replacement, the same for all chunks of a stream.
+
+    Row j has a pseudo-random number that depends on the seed and on j only; the rows with the
+    smallest numbers are kept.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._numbers = np.empty(0, dtype=np.uint64)
+        self._rows = np.empty(0, dtype=np.int64)
+        self.values: Array = np.empty((0, 0))  # the rows of the sample, in their order
+
+    def add(self, first: int, values: Array) -> Self:
+        """Consider rows first, first + 1, ... (count, k)."""
+        fresh = np.arange(first, first + len(values))
+        before = self.values if len(self._rows) else values[:0]
+        numbers = np.concatenate([self._numbers, _mixed(fresh, self._seed)])
+        keep = np.sort(np.argsort(numbers, kind="stable")[:SIZE])
+        self._numbers, self._rows = numbers[keep], np.concatenate([self._rows, fresh])[keep]
+        self.values = np.concatenate([before, values])[keep]
+        return self
+
+    def state(self) -> dict[str, Any]:
+        """Return the arrays from which `resume` continues."""
+        return {"rows": self._rows, "values": self.values}
+
+    def resume(self, state: dict[str, Any]) -> Self:
+        """Continue from the result of `state`."""
+        self._rows, self.values = state["rows"], state["values"]
+        self._numbers = _mixed(self._rows, self._seed)
+        return self
+
+
+def _mixed(rows: IntArray, seed: int) -> Any:
+    """Return a pseudo-random number for each row: the finaliser of SplitMix64."""
+    start = np.uint64(seed * 0xD1342543DE82EF95 % 2**64)
+    z = (rows.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + start
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+class Kind(Enum):
+    """How a column enters the model."""
+
+    LINE = "lines"
+    SPLINE = "splines"
+    INDICATORS = "indicators"
+
+
+@final
+@dataclass(frozen=True)
+class Term:
+    """A column with its place in the model."""
+
+    column: str
+    kind: Kind
+    knots: tuple[float, ...] = ()  # of a spline
+    degree: int = 3
+    levels: tuple[Any, ...] = ()  # the categories of indicators; the first one has none
+    rare: tuple[Any, ...] = ()  # categories with few rows
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients."""
+        if self.kind is Kind.SPLINE:
+            return len(self.knots) + self.degree - 2
+        return len(self.levels) - 1 if self.kind is Kind.INDICATORS else 1
+
+    @property
+    def features(self) -> list[str]:
+        """The names of the coefficients."""
+        if self.kind is Kind.INDICATORS:
+            return [_category(self.column, level) for level in self.levels[1:]]
+        if self.kind is Kind.SPLINE:
+            return [f"{self.column}_sp_{k}" for k in range(self.size)]
+        return [self.column]
+
+    @property
+    def transformer(self) -> Any:
+        """What makes the features."""
+        from sklearn.preprocessing import OneHotEncoder, SplineTransformer
+
+        if self.kind is Kind.SPLINE:
+            # All splines of a feature add up to one: one is left out because of the intercept.
+            return SplineTransformer(
+                knots=np.array(self.knots)[:, None],
+                degree=self.degree,
+                extrapolation="linear",
+                include_bias=False,
+            )
+        if self.kind is Kind.INDICATORS:
+            return OneHotEncoder(
+                categories=[list(self.levels)],
+                drop="first",
+                sparse_output=False,
+                feature_name_combiner=_category,
+            )
+        return "passthrough"
+
+
+def _category(column: str, level: Any) -> str:
+    return f"{column}={level}"
+
+
+def terms_of(problem: Problem, X: pd.DataFrame, columns: Columns, rows: int) -> tuple[Term, ...]:
+    """Choose how the columns enter; ``rows`` is the number of rows, or of independent groups."""
+    # The same rows as of a stream, which keeps a sample of them.
+    numbers = np.arange(len(X), dtype=np.float64)[:, None]
+    sample = RowSample(problem.seed).add(0, numbers).values[:, 0].astype(np.int64)
+    return choose_terms(
+        X.iloc[sample] if len(X) > len(sample) else X,
+        columns.categorical,
+        rows=rows,
+        whole=X,
+        splines=problem.model is Model.SPLINE,
+        knots=problem.knots,
+    )
+
+
+def choose_terms(
+    X: pd.DataFrame,
+    categorical: Sequence[str],
+    *,
+    rows: int | None = None,
+    whole: pd.DataFrame | None = None,
+    splines: bool = False,
+    knots: int | None = None,
+) -> tuple[Term, ...]:
+    """Return a term for each column; ``rows`` counts groups of dependent rows once."""
+    # Knots come from X, which may be a sample of the rows; categories from the whole table.
+    every = X if whole is None else whole
+    terms = {name: _indicators(every[name]) for name in X.columns if name in categorical}
+    numbers = {n: X[n].to_numpy(dtype=np.float64) for n in X.columns if n not in categorical}
+    values = {name: np.unique(column) for name, column in numbers.items()}
+    curved = [name for name in numbers if splines and len(values[name]) > 2]
+    size = knots + 1 if knots is not None else 1
+    if knots is None and curved:
+        spent = 1 + sum(term.size for term in terms.values()) + len(numbers) - len(curved)
+        left = (len(every) if rows is None else rows) // _rows_each(len(X.columns)) - spent
+        size = max(min(left // len(curved), MOST_KNOTS + 1), 1)
+    for name, column in numbers.items():
+        terms[name] = Term(name, Kind.LINE)
+        if name in curved:
+            most = size if knots is not None else min(size, len(values[name]) // 3)
+            terms[name] = _spline(name, column, values[name], most)
+    return tuple(terms[name] for name in X.columns)
+
+
+def _rows_each(columns: int) -> int:
+    return _ROWS_ALONE if columns == 1 else _ROWS_EACH
+
+
+def _indicators(column: pd.Series) -> Term:
+    counts = column.value_counts(sort=False)
+    levels = sorted(counts.index.tolist(), key=str)
+    rare = tuple(level for level in levels if counts[level] < RARE)
+    return Term(str(column.name), Kind.INDICATORS, levels=tuple(levels), rare=rare)
+
+
+def _spline(name: str, column: Array, values: Array, size: int) -> Term:
+    """Return a spline with at most that many coefficients which the values determine."""
+    for count in range(size, 1, -1):
+        knots = np.unique(np.quantile(column, np.linspace(*_OUTER, max(count - 1, 2))))
+        if len(knots) < 2:
+            continue
+        term = Term(name, Kind.SPLINE, tuple(knots.tolist()), min(count, 3))
+        features = np.column_stack(
+            [np.ones(len(values)), term.transformer.fit_transform(values[:, None])]
+        )
+        if np.linalg.matrix_rank(features) == features.shape[1]:
+            return term
+    return Term(name, Kind.LINE)
+
+
+def encoder(terms: Sequence[Term]) -> Any:
+    """Return what makes the features of all terms, in their order; None if they are the columns."""
+    if all(term.kind is Kind.LINE for term in terms):
+        return None
+    from sklearn.compose import ColumnTransformer
+
+    return ColumnTransformer(
+        [(term.column, term.transformer, [term.column]) for term in terms],
+        verbose_feature_names_out=False,
+    )
+
+
+def terms_as_data(terms: Sequence[Term]) -> list[list[Any]]:
+    """Return lines and splines as plain lists, for a file."""
+    return [[term.column, term.kind.name, list(term.knots), term.degree] for term in terms]
+
+
+def terms_from_data(data: Sequence[Sequence[Any]]) -> tuple[Term, ...]:
+    """Return the terms of `terms_as_data`."""
+    return tuple(
+        Term(column, Kind[kind], tuple(knots), degree) for column, kind, knots, degree in data
+    )
+
+
+def in_words(terms: Sequence[Term], *, splines: bool) -> list[str]:
+    """Say how the columns enter; ``splines`` says whether splines were wanted."""
+    lines = [term.column for term in terms if term.kind is Kind.LINE]
+    coded = [term for term in terms if term.kind is Kind.INDICATORS]
+    if len(lines) == len(terms) and not splines:
+        return []
+    curves: dict[tuple[int, int], list[Term]] = {}
+    for term in terms:
+        if term.kind is Kind.SPLINE:
+            curves.setdefault((term.degree, len(term.knots)), []).append(term)
+    said = [_curve(*kind, group) for kind, group in curves.items()]
+    said += [f"straight line{'s' * (len(lines) > 1)} in {_some(lines)}"] if lines else []
+    said += [
+        f"indicators of {term.column}: {_some(term.levels[1:])}, compared with {term.levels[0]}"
+        for term in coded
+    ]
+    text = f"Model, chosen from the inputs alone: {'; '.join(said)}."
+    if splines and lines:
+        text += (
+            f" (A spline takes {_rows_each(len(terms))} rows for each coefficient of the model, "
+            "and enough different values; --knots K sets the number of knots.)"
+        )
+    few = [
+        f"{term.column} = {_some(term.rare)} {'has' if len(term.rare) == 1 else 'have'} fewer than "
+        f"{RARE} rows, too few for bounds at high levels."
+        for term in coded
+        if term.rare
+    ]
+    return [text, *few]
+
+
+def _curve(degree: int, knots: int, group: Sequence[Term]) -> str:
+    """Describe splines of one kind."""
+    names, several = _some([term.column for term in group]), "s" * (len(group) > 1)
+    what = f"cubic spline{several} of {names} with {knots} knots"
+    if knots == 2:
+        what = f"{'cubic' if degree == 3 else 'quadratic'} curve{several} in {names}"
+    low, high = (
+        ("the 5 %", "the 95 % quantile")
+        if several
+        else (f"{x:.4g}" for x in group[0].knots[:: knots - 1])
+    )
+    return f"{what}, straight below {low} and above {high}"
+
+
+def _some(names: Sequence[Any]) -> str:
+    """Return names as a list in a sentence, at most nine."""
+    words = [str(name) for name in names]
+    return joined(words if len(words) <= 9 else [*words[:8], f"{len(words) - 8} others"])
+
+
+# --- the estimator --------------------------------------------------------------------------------
+
+
+def estimator_of(problem: Problem, terms: Sequence[Term]) -> Any:
+    """Return the estimator for columns that enter as these terms.
+
+    Kernels act on standardised inputs; gamma is 1 / (number of features) unless given. All this
+    depends on the inputs only, as the guarantee requires.
+    """
+    from sklearn.pipeline import make_pipeline
+
+    chosen = problem.recipe.defaults | problem.options
+    if problem.model is Model.IV:
+        for role in ("endogenous", "instruments"):
+            chosen[role] = _role(role, chosen[role], terms)
+    coded = encoder(terms)
+    steps = [] if coded is None else [coded]
+    if problem.recipe.kernel:
+        gamma = chosen.pop("gamma")
+        if chosen["kernel"] != "linear":
+            from sklearn.preprocessing import StandardScaler
+
+            steps.append(StandardScaler())
+            chosen["gamma"] = gamma or 1 / max(sum(term.size for term in terms), 1)
+        chosen["kernel"] = str(chosen["kernel"])
+    model = _model(problem.model, chosen)
+    return make_pipeline(*steps, model) if steps else model
+
+
+def _model(model: Model, options: dict[str, Any]) -> Any:
+    """Return the last step."""
+    from sklearn import linear_model
+
+    import unassuming as ua
+
+    if model is Model.OLS or (model is Model.SPLINE and not options["alpha"]):
+        # Without a penalty the estimate is in every region, in whatever units columns are.
+        return linear_model.LinearRegression()
+    if model in (Model.SPLINE, Model.RIDGE):
+        return linear_model.Ridge(**options)
+    if model is Model.QUANTILE:
+        return linear_model.QuantileRegressor(**options)
+    if model is Model.LOGISTIC:
+        return linear_model.LogisticRegression(**options)
+    if model is Model.KRR:
+        from sklearn.kernel_ridge import KernelRidge
+
+        return KernelRidge(**options)
+    if model is Model.SVR:
+        from sklearn.svm import SVR
+
+        return SVR(**options)
+    if model is Model.HUBER:
+        return ua.KernelHuber(delta=options.pop("epsilon"), **options)
+    own: dict[Model, Any] = {
+        Model.IV: ua.InstrumentalRegression,
+        Model.KLASSO: ua.KernelLasso,
+        Model.LS_SVC: ua.LSSVC,
+    }
+    return own[model](**options)
+
+
+def _role(option: str, text: str, terms: Sequence[Term]) -> list[str]:
+    """Return the features of the columns that an option names."""
+    by_name = {term.column: term for term in terms}
+    found: list[str] = []
+    for name in split_names(text, list(by_name)):
+        if name not in by_name:
+            raise ValueError(
+                f"--{option} names a column that is not a feature: expected one of "
+                f"{', '.join(map(repr, by_name))}, given {name!r}. Correct the name; a column that "
+                "is constant, or the target, cannot have that role."
+            )
+        found += by_name[name].features
+    return found
+
+
+def in_short(problem: Problem, estimator: Any, terms: Sequence[Term]) -> str:
+    """Name the model without the details of its transformers, which `in_words` gives."""
+    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+    kinds = {term.kind for term in terms}
+    on = [
+        words
+        for kind, words in ((Kind.SPLINE, "splines"), (Kind.INDICATORS, "indicators"))
+        if kind in kinds
+    ]
+    if problem.recipe.kernel and len(steps) > 1:
+        on.append("standardised inputs")
+    return shown(steps[-1]) + (f" with {joined(on)}" if on else "")
