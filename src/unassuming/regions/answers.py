@@ -200,13 +200,13 @@ class Answers:
     @cached_property
     def _numbers(self) -> Any:
         """Single numbers, of instruments or of cells; refuses what has no answer."""
-        self.region.require_ordinary()
+        self.region._require_ordinary()
         return (Instruments if self.problem.objective.endogenous else Numbers)(self.problem)
 
     @cached_property
     def _functions(self) -> Functions:
         """Values of a function of bounded norm; refuses models and noise without an answer."""
-        self.region.require_ordinary()
+        self.region._require_ordinary()
         return Functions(self.problem)
 
     # What is asked
@@ -333,7 +333,7 @@ class Answers:
             made = partial(self._result, question, make, inner=bool(inner), band=band)
             return list(map(made, levels, found))
 
-        return lambda level: self.region.at_levels(level, at)
+        return lambda level: self.region._at_levels(level, at)
 
     def _result(
         self,
