@@ -203,12 +203,12 @@ class Objective(ABC):
         return self.y - self.residuals(coefficients)
 
     def state(self, coefficients: Array) -> State:
-        """Return residuals, fitted values and their rounding; residuals at a kink are there."""
+        """Return residuals and fitted values of ``coefficients``, with their rounding."""
         r = self.residuals(coefficients)
         return self.at_values(self.y - r, coefficients, blur(self.y, 2 * np.abs(self.y - r)))
 
     def at_values(self, f: Array, a: Array | None = None, e: Array | None = None) -> State:
-        """Return the state of functions with the values f (N, n) at the inputs."""
+        """Return the state of values f (N, n), with their coefficients a and the blur e."""
         kinks = self.kinks()
         at = (0.0,) if kinks is None else (0.0, *kinks.thresholds)
         e = blur(self.y, np.abs(f)) if e is None else e
@@ -264,7 +264,7 @@ class Objective(ABC):
         return PublicGradient(self.gradient, None if known else as_matrix(weighting))
 
     def refused(self, weighting: object, expected: str) -> ValueError:
-        """Return the refusal of a weighting."""
+        """Return the refusal of a weighting: what was expected."""
         return ValueError(
             f"weighting is not available for {self}: expected {expected}, given "
             f"{weighting!r}. Leave it out for the default, {self.default_weighting!r}."

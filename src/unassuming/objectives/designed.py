@@ -34,6 +34,14 @@ class DesignedObjective(Objective):
         The default of Ψ.
     solve : callable, optional
         Returns the minimiser of the objective, where there is no closed form.
+    title : str
+        What it is called in sentences.
+
+    Examples
+    --------
+    >>> objective = region.objective
+    >>> print(objective, objective.residuals(region.estimate).shape, objective.design.matrix.shape)
+    the quadratic objective (50,) (50, 3)
     """
 
     design: Design

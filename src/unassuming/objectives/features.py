@@ -30,6 +30,12 @@ class FeatureDesign(Design):
         Names of the columns of X.
     columns : sequence of int, optional
         The columns of the inputs that are features, in their order; by default all of them.
+
+    Examples
+    --------
+    >>> design = ua.objectives.FeatureDesign(np.array([[2.0], [5.0]]), intercept=True)
+    >>> design.rows(np.array([[7.0]]))
+    array([[1., 7.]])
     """
 
     dual: ClassVar[bool] = False

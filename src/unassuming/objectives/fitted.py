@@ -11,7 +11,7 @@ from unassuming._typing import Array
 
 
 def fitted_values(estimator: Any, X: Any) -> Array:
-    """Return the estimates of E[y | x] by a fitted estimator.
+    """Return the estimates of E[y | x] by a fitted estimator at inputs X.
 
     These are the predictions of a regressor, 2 P(y = 1 | x) - 1 for a classifier with
     probabilities, and the decision function of any other classifier.

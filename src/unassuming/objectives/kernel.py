@@ -31,6 +31,13 @@ class KernelDesign(Design):
         Whether there is a column of ones.
     kernel : TrainingKernel, optional
         Gives kernel values at other inputs.
+
+    Examples
+    --------
+    >>> design = ua.objectives.KernelDesign(np.array([[1.0, 0.5], [0.5, 1.0]]), intercept=True)
+    >>> design.matrix
+    array([[1. , 1. , 0.5],
+           [1. , 0.5, 1. ]])
     """
 
     dual: ClassVar[bool] = True

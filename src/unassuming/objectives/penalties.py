@@ -82,6 +82,12 @@ class Kinks:
         The slopes of ρ between them.
     jumps : array of shape (R,)
         By how much ρ jumps at the thresholds; empty if it is continuous.
+
+    Examples
+    --------
+    >>> huber = Kinks(thresholds=np.array([-1.0, 1.0]), slopes=np.array([0.0, 1.0, 0.0]))
+    >>> huber.slopes[np.searchsorted(huber.thresholds, [-3.0, 0.5, 2.0])]
+    array([0., 1., 0.])
     """
 
     coefficient: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))

@@ -26,6 +26,37 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
     factory : callable
         ``factory(estimator, X, y, sample_weight) -> Objective``. X and y are clean float arrays
         (labels are ±1 for classifiers); ``sample_weight`` is None or positive and finite.
+
+    Examples
+    --------
+    >>> class MyRidge(Ridge):
+    ...     pass
+    >>> ua.register_objective(MyRidge, ua.objectives.from_ridge)
+    >>> MyRidge in ua.objectives.registered_classes()
+    True
+
+    A new objective, ``Σ |r_j| + alpha ‖a‖²``. Its methods receive coefficients of shape (N, d),
+    and several residual vectors for each, (N, ..., n):
+
+    >>> class AbsoluteRidge:
+    ...     def __init__(self, alpha=1.0):
+    ...         self.alpha = alpha
+    >>> class AbsoluteObjective(ua.objectives.Objective):
+    ...     def __init__(self, X, y, alpha):
+    ...         super().__init__(y, d=X.shape[1])
+    ...         self.X, self.alpha = X, alpha
+    ...     def residuals(self, coefficients):
+    ...         return self.y - coefficients @ self.X.T
+    ...     def gradient(self, coefficients, residuals):
+    ...         penalty = 2 * self.alpha * coefficients
+    ...         between = (1,) * (residuals.ndim - 2)  # the axes of the transformations
+    ...         loss = -np.sign(residuals) @ self.X
+    ...         return loss + penalty.reshape(len(penalty), *between, self.d)
+    >>> def from_absolute_ridge(estimator, X, y, sample_weight):
+    ...     return AbsoluteObjective(X, y, estimator.alpha)
+    >>> ua.register_objective(AbsoluteRidge, from_absolute_ridge)
+    >>> ua.confidence_region(AbsoluteRidge(), X, y).rank(10 + np.zeros(2))
+    128
     """
     if not isinstance(estimator_class, type):
         raise TypeError(
@@ -41,9 +72,14 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
 
 
 def factory_for(estimator: Any, kind: type = object) -> Factory:
-    """Return the registered factory, or raise a TypeError that names the nearest supported class.
+    """Return the factory of an estimator, or raise a TypeError that names the nearest class.
 
     If no class is near, the error lists all that are supported and derive from ``kind``.
+
+    Examples
+    --------
+    >>> ua.objectives.factory_for(Ridge()) is ua.objectives.from_ridge
+    True
     """
     factory = _FACTORIES.get(type(estimator))
     if factory is None:
@@ -52,7 +88,13 @@ def factory_for(estimator: Any, kind: type = object) -> Factory:
 
 
 def registered_classes() -> tuple[type, ...]:
-    """Return the classes that have a factory."""
+    """Return the classes that have a factory.
+
+    Examples
+    --------
+    >>> Ridge in ua.objectives.registered_classes()
+    True
+    """
     return tuple(_FACTORIES)
 
 

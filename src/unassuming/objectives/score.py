@@ -69,6 +69,13 @@ class Score(ABC):
     """Statistics Z = ‖Ψ ḡ‖² of residuals and of their transformations.
 
     ``along_lines`` is the score itself if its parts are known, so that it can be followed on lines.
+
+    Examples
+    --------
+    >>> score = region.objective.score("hessian")
+    >>> at = region.objective.state(region.estimate[None])
+    >>> bool(score.statistics(at, -at.r[:, None])[0].max() < 1e-20)
+    True
     """
 
     @property

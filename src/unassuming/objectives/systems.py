@@ -77,6 +77,13 @@ class ArxObjective(Objective):
     Parameters
     ----------
     series : Series
+
+    Examples
+    --------
+    >>> u, y, coefficients = ua.datasets.arx(n=50, random_state=0)
+    >>> objective = ua.confidence_region(ua.ARX(1, 1), u, y).objective
+    >>> objective.names, objective.n
+    (['a1', 'b1'], 49)
     """
 
     default_weighting = "hessian"

@@ -13,10 +13,20 @@ from unassuming._typing import Array, BoolArray, IntArray
 @final
 @dataclass(frozen=True, eq=False)
 class Order:
-    """π, in which equal statistics are counted: Z_i ≺ Z_0 if Z_i < Z_0, or Z_i = Z_0, π_i < π_0.
+    """The order pi, in which equal statistics are counted.
 
+    Z_i ≺ Z_0 if Z_i < Z_0, or Z_i = Z_0 and π_i < π_0.
     The article prints the relation the other way round; the region {R <= p} would then exclude the
     estimate (erratum 1).
+
+    Examples
+    --------
+    >>> Order.draw(4, "conservative", np.random.default_rng(0)).pi
+    array([0, 1, 2, 3])
+    >>> order = Order(np.array([3, 0, 1, 2]))
+    >>> gap = np.array([0.5, -0.1, 0.0])
+    >>> order.before(gap, 1e-9), int(order.rank(gap, 0)), order.pi.tolist()
+    (array([False,  True,  True]), 3, [3, 0, 1, 2])
     """
 
     pi: IntArray

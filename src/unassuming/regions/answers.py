@@ -213,19 +213,19 @@ class Answers:
     @cached_property
     def _numbers(self) -> Numbers:
         """Single numbers; refuses models and noise without an answer."""
-        self.region.require_ordinary()
+        self.region._require_ordinary()
         return Numbers(self.problem)
 
     @cached_property
     def _instruments(self) -> Instruments:
         """What is known about coefficients of endogenous columns."""
-        self.region.require_ordinary()
+        self.region._require_ordinary()
         return Instruments(self.problem)
 
     @cached_property
     def _functions(self) -> Functions:
         """Values of a function of bounded norm; refuses models and noise without an answer."""
-        self.region.require_ordinary()
+        self.region._require_ordinary()
         return Functions(self.problem)
 
     # What is asked
@@ -353,7 +353,7 @@ class Answers:
             made = partial(self._result, question, make, inner=bool(inner), band=band)
             return list(map(made, levels, found))
 
-        return lambda level: self.region.at_levels(level, at)
+        return lambda level: self.region._at_levels(level, at)
 
     def _result(
         self,

@@ -30,7 +30,7 @@ from unassuming.regions.describe import PUBLISHED_CLASSIFIER, Description, cavea
 from unassuming.regions.diagnosis import Diagnosis, LackOfFit, columns_of, diagnose, lack_of_fit
 from unassuming.regions.explain import Language
 from unassuming.regions.problem import Problem, Tuning
-from unassuming.regions.results import Levels, NormBounds
+from unassuming.regions.results import Levels, NormBounds, over_norm_bounds
 from unassuming.regions.shapes import Shape, shape_of
 from unassuming.regions.single.functions import Assumption
 from unassuming.regions.single.hypotheses import FTest
@@ -199,7 +199,7 @@ class Region:
     def contains(self, candidates: Any, level: float | Sequence[float] = 0.95) -> Any:
         """Return whether candidates lie in the region of that level, or of several levels."""
         ranks = self.rank(candidates)
-        return self.at_levels(level, lambda used: [ranks <= one.largest_rank for one in used])
+        return self._at_levels(level, lambda used: [ranks <= one.largest_rank for one in used])
 
     def test(self, candidate: Any) -> RankTest:
         """Test the hypothesis that one candidate is the regression function at the inputs.
@@ -482,7 +482,7 @@ cell_estimate
     @property
     def shape(self) -> Shape:
         """The geometry in use; printed, it says which one it is, and why."""
-        self.require_ordinary()
+        self._require_ordinary()
         return self._shape
 
     @cached_property
@@ -524,7 +524,7 @@ cell_estimate
             ends = self.shape.reach(rows, [one.q for one in used])
             return [float(t[0]) if single else t for t in ends]
 
-        return self.at_levels(level, at)
+        return self._at_levels(level, at)
 
     def crossings(self, direction: Any, level: Any = 0.95, origin: Any = None) -> Any:
         """Return the closed intervals of t with origin + t · direction in the region, (k, 2).
@@ -556,7 +556,7 @@ cell_estimate
             found = self.shape.intervals(start, lines, [one.q for one in used])
             return [spans[0] if single else spans for spans in found]
 
-        return self.at_levels(level, at)
+        return self._at_levels(level, at)
 
     def sample(
         self,
@@ -605,14 +605,14 @@ cell_estimate
         It is {a : (a - estimate)ᵀH(a - estimate) <= squared_radius} with H = ΦᵀWΦ/n + λP, in the
         directions that change fitted values.
         """
-        return self.at_levels(level, lambda used: [self.shape.ellipsoid(one) for one in used])
+        return self._at_levels(level, lambda used: [self.shape.ellipsoid(one) for one in used])
 
     def bounded(self, level: Any = 0.95) -> Any:
         """Return whether the region of a level is bounded, with a certificate: a `Boundedness`.
 
         Available for quadratic objectives, least-squares classifiers and regression quantiles.
         """
-        return self.at_levels(level, lambda used: [self.shape.bounded(one) for one in used])
+        return self._at_levels(level, lambda used: [self.shape.bounded(one) for one in used])
 
     @property
     def max_bounded_level(self) -> float:
@@ -637,7 +637,7 @@ cell_estimate
         True
         """
         lowest = self.shape.norm_lower_bound
-        return self.at_levels(level, lambda used: [lowest(one) for one in used])
+        return self._at_levels(level, lambda used: [lowest(one) for one in used])
 
     def suggest_norm_bound(self) -> float:
         """Return twice the norm of the estimate: a heuristic from the data, not an assumption.
@@ -676,7 +676,7 @@ cell_estimate
             norm_bounds = [factor * self.suggest_norm_bound() / 2 for factor in (1, 2, 4, 8)]
         given = check_norm_bounds(norm_bounds)
         bands = [self.band(X, level=level, norm_bound=bound, method="joint") for bound in given]
-        return NormBounds.of(bands, given, self.norm_lower_bound(level))
+        return over_norm_bounds(bands, given, self.norm_lower_bound(level))
 
     # Checks, and in print
 
@@ -717,7 +717,7 @@ cell_estimate
             raise ValueError(
                 complaint("most", "is not a number of tests", "an integer >= 1", most, remedy)
             )
-        self.require_ordinary()
+        self._require_ordinary()
         inputs = columns_of(self.problem.data("a test of lack of fit needs"))
         return lack_of_fit(self.problem, inputs, most)
 
@@ -776,12 +776,12 @@ cell_estimate
 
     # Shared with what a region consists of
 
-    def require_ordinary(self) -> None:
+    def _require_ordinary(self) -> None:
         """Refuse data that double precision does not resolve; ranks and tests alone answer."""
         if self.problem.not_ordinary:
             raise NotAvailable(self.problem.not_ordinary)
 
-    def at_levels(self, level: Any, at: Callable[[Sequence[Level]], list[T]]) -> Any:
+    def _at_levels(self, level: Any, at: Callable[[Sequence[Level]], list[T]]) -> Any:
         """Return the answer at one level, or a dictionary of answers at several.
 
         ``at`` takes all levels at once and returns one answer for each.

@@ -28,6 +28,7 @@ from unassuming.geometry.quadratic import (
 )
 from unassuming.membership import Engine
 from unassuming.ranking import Level, level_in_print
+from unassuming.regions.ellipsoid import Ellipsoid
 from unassuming.regions.explain import (
     FEWER_FEATURES,
     HIGHER_LEVEL,
@@ -42,7 +43,7 @@ from unassuming.regions.explain import (
     lower_level,
     status_of,
 )
-from unassuming.regions.results import Boundedness, Ellipsoid
+from unassuming.regions.results import Boundedness
 from unassuming.regions.shapes.shape import OuterBounds, Question, Shape
 
 _FEW = 60

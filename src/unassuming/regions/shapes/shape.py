@@ -22,8 +22,9 @@ from unassuming.geometry.lines import Lines
 from unassuming.membership import Engine
 from unassuming.objectives.norm_ball import NormBall
 from unassuming.ranking.levels import Level
+from unassuming.regions.ellipsoid import Ellipsoid
 from unassuming.regions.explain import Explanation, Status
-from unassuming.regions.results import Boundedness, Ellipsoid
+from unassuming.regions.results import Boundedness
 from unassuming.regions.search.climb import climb
 from unassuming.regions.search.walk import Members, confined, hit_and_run
 
