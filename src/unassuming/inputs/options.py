@@ -109,11 +109,6 @@ def streams(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.ran
     return first, second, third
 
 
-def cell_stream() -> np.random.Generator:
-    """Return the generator for the cells of every stream of rows: no seed enters an interval."""
-    return np.random.default_rng(np.random.SeedSequence(0, spawn_key=(3,)))
-
-
 # --- of its methods ---
 
 
