@@ -150,5 +150,5 @@ def test_the_smallest_p_values_are_marked_in_print_alone(region):
     assert "p-value <= 0.0079:" in str(test)
     summary = region.summary()
     least = summary.pvalue == summary.smallest_pvalue
-    assert 0 < least.sum() < 3
+    assert least.any()
     assert str(summary).count("<= ") == least.sum()

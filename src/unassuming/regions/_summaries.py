@@ -87,12 +87,11 @@ class Summaries(Functionals):
         Examples
         --------
         >>> print(region.summary(level=0.9))
-                      estimate     lower      upper      pvalue
-          intercept   0.452744  0.244256   0.655192      0.0035
-          x0           1.12087  0.877817    1.32136  <= 0.00013
-          x1         -0.259751  -0.41846  -0.102235       0.011
+                      estimate      lower       upper    pvalue
+          intercept   0.462879   0.242567     0.67871    0.0031
+          x0           1.10676    0.87871     1.29669  <= 0.002
+          x1         -0.237014  -0.405367  -0.0795091     0.025
         90 % intervals, one at a time. Assumes independent errors, symmetric about zero.
-        Estimates are those behind the intervals; model_estimate in frames and files is the model's.
         >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
         (2, 7)
         """
@@ -168,7 +167,7 @@ class Summaries(Functionals):
         Examples
         --------
         >>> print(region.hypothesis("x0"))
-        Hypothesis x0 = 0: p-value <= 0.00013 (rank 8192 of 8192).
+        Hypothesis x0 = 0: p-value <= 3.1e-05 (rank 32768 of 32768).
         >>> region.hypothesis(["x0", "x1"], value=[1, 0]).tested
         'x0 = 1 and x1 = 0'
         """
