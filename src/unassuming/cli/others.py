@@ -365,7 +365,8 @@ def run_demo(picture: Path, seed: int) -> None:
     typer.echo(COVERAGE)
     ranks = _repeat(models["spline ridge"], candidates, seed)
     shares = [[(ranks[who] <= 100 * p).mean() for p in LEVELS] for who in candidates]
-    rows = [(who, *(f"{s:.1%}" for s in row)) for who, row in zip(candidates, shares, strict=True)]
+    counted = zip(candidates, shares, strict=True)
+    rows = [[who, *(f"{s:.1%}" for s in row)] for who, row in counted]
     print_table(("candidate", *(f"in {p:.0%}" for p in LEVELS)), rows, right=1)
     with progress("picture"):
         _draw_demo(spline, kernel, f, ranks[TRUE], picture)

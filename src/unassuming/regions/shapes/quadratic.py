@@ -30,9 +30,9 @@ from unassuming.membership import Engine
 from unassuming.ranking import Level, level_in_print
 from unassuming.regions.ellipsoid import Ellipsoid
 from unassuming.regions.explain import (
+    AT_INPUTS,
     FEWER_FEATURES,
     HIGHER_LEVEL,
-    AT_INPUTS,
     INDEPENDENT,
     LARGER_BOUND,
     NORM_BOUND,
