@@ -16,6 +16,7 @@ from speed import slow_but
 from unassuming.cli.build import Advice, build_in_memory
 from unassuming.cli.columns import find
 from unassuming.cli.options import Model, Problem
+from unassuming.cli.terms import Kind
 
 MODELS = ("spline", "krr", "ridge", "ols", "svr", "klasso", "huber")
 OUT = Path("unassuming-region")
@@ -472,3 +473,10 @@ def test_advice_about_levels_columns_and_noise_depends_on_the_table(advice):
     assert advice(40, 3, pointwise=True).holds("unassuming region without --pointwise")
     kept = advice(40, 9).sentences("A fact. Use --model quantile. Another one.")
     assert kept == "A fact. Another one."
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(30, 1), (10, 1), (200, 3), (80, 3), (100, 2)])
+def test_splines_are_advised_where_the_model_would_have_them(advice, rows, columns):
+    built = advice(rows, columns, model=Model.SPLINE).built
+    curved = {term.kind for term in built.terms} == {Kind.SPLINE}
+    assert advice(rows, columns).holds("--model spline") == curved

@@ -15,7 +15,7 @@ from unassuming.cli.columns import Columns, Loaded, load
 from unassuming.cli.options import Assumption, Model, Problem
 from unassuming.cli.tables import Source
 from unassuming.cli.terminal import progress
-from unassuming.cli.terms import Kind, Term, estimator_of, in_short, in_words, terms_of
+from unassuming.cli.terms import Kind, Term, estimator_of, in_short, in_words, rows_each, terms_of
 from unassuming.inputs import coded_classes, one_class
 from unassuming.regions import Language
 
@@ -278,8 +278,9 @@ class Advice:
             return False
         if model == Model.QUANTILE:
             return self._coefficients <= _QUANTILE_MOST
-        each = 5 if columns == 1 else 15  # rows for each coefficient of a spline
-        return model != Model.SPLINE or self.built.region.n >= each * (2 * columns + 1)
+        numeric = sum(term.kind is not Kind.INDICATORS for term in self.built.terms)
+        rows = self.built.region.n // rows_each(columns)
+        return model != Model.SPLINE or rows >= self._coefficients + numeric
 
     @property
     def _coefficients(self) -> int:

@@ -177,7 +177,7 @@ def choose_terms(
     size = knots + 1 if knots is not None else 1
     if knots is None and curved:
         spent = 1 + sum(term.size for term in terms.values()) + len(numbers) - len(curved)
-        left = (len(every) if rows is None else rows) // _rows_each(len(X.columns)) - spent
+        left = (len(every) if rows is None else rows) // rows_each(len(X.columns)) - spent
         size = max(min(left // len(curved), MOST_KNOTS + 1), 1)
     for name, column in numbers.items():
         terms[name] = Term(name, Kind.LINE)
@@ -187,7 +187,8 @@ def choose_terms(
     return tuple(terms[name] for name in X.columns)
 
 
-def _rows_each(columns: int) -> int:
+def rows_each(columns: int) -> int:
+    """Return how many rows a spline takes for each coefficient of the model."""
     return _ROWS_ALONE if columns == 1 else _ROWS_EACH
 
 
@@ -256,7 +257,7 @@ def in_words(terms: Sequence[Term], *, splines: bool) -> list[str]:
     text = f"Model, chosen from the inputs alone: {'; '.join(said)}."
     if splines and lines:
         text += (
-            f" (A spline takes {_rows_each(len(terms))} rows for each coefficient of the model, "
+            f" (A spline takes {rows_each(len(terms))} rows for each coefficient of the model, "
             "and enough different values; --knots K sets the number of knots.)"
         )
     few = [
