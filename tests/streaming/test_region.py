@@ -1,5 +1,7 @@
 """The region of a stream: that of all rows in memory with the same characters."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,7 @@ from in_memory import in_memory, intervals, near, streamed, table
 from unassuming import NotAvailable
 from unassuming.cells.balanced import balanced_band
 from unassuming.cells.estimates import fits
+from unassuming.streaming import ledger
 
 MODELS = [LinearRegression(), Ridge(20.0), LinearRegression(fit_intercept=False)]
 
@@ -78,6 +81,23 @@ def test_few_rows_have_the_signs_that_differ(n, model, m):
     drawn = region._engine.drawn
     assert len(np.unique(drawn, axis=0)) == m - 1
     assert not (drawn == 1).all(axis=1).any()
+
+
+@pytest.mark.parametrize("leaf", [2**15, 4], ids=["few rows", "sums"])
+def test_every_rank_of_the_truth_is_equally_frequent(leaf, monkeypatch):
+    """All 2^8 signs of noise of fixed size: jointly, and for the slope alone."""
+    monkeypatch.setattr(ledger, "LEAF_ROWS", leaf)
+    rng = np.random.default_rng(13)
+    x, size = rng.normal(size=(8, 1)), rng.lognormal(size=8)
+    ranks = []
+    for signs in product([-1, 1], repeat=8):
+        y = 2 - 0.5 * x[:, 0] + size * signs
+        region = ua.StreamingRegion(LinearRegression(), m=8).partial_fit(x, y).region()
+        slope = region.hypothesis("x0", -0.5)
+        ranks.append((region.rank([2.0, -0.5]), slope.rank))
+    assert (region.m, slope.m) == (8, 4)  # three cells have rows enough for the slope
+    for one, m in zip(np.transpose(ranks), (8, 4), strict=True):
+        assert np.bincount(one).tolist() == [0] + [256 // m] * m
 
 
 # --- one number at a time, and balanced bands ----------------------------------------------------
