@@ -17,7 +17,7 @@ RUNS = 3
 METHODS = {
     "joint region": {},
     "balanced cells": {"method": "cells"},
-    "cells": {"simultaneous": False},
+    "cells": {"simultaneous": False, "method": "cells"},
 }
 
 
