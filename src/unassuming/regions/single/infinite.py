@@ -94,6 +94,8 @@ def why_infinite(
 
 def too_few(names: str, level: float, best: float, enough: str) -> Fact:
     """Say that no interval of a level is finite, at which level one is, and what would do."""
+    if fewest_cells(level) > ALL:
+        return Cause.LEVEL_TOO_HIGH(names=names, level=level)
     if best < 0.5:
         return Cause.ALWAYS_INFINITE(names=names, level=level, enough=enough)
     return Cause.LEVEL_INFINITE(names=names, level=level, best=best, enough=enough)
