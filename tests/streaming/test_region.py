@@ -13,7 +13,7 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, Standar
 import unassuming as ua
 from in_memory import in_memory, intervals, near, streamed, table
 from unassuming import NotAvailable
-from unassuming.cells.balanced import balanced_band
+from unassuming.cells.balanced import balanced_band, sigma
 from unassuming.cells.estimates import fits
 from unassuming.streaming import ledger
 
@@ -173,14 +173,14 @@ def test_balanced_bands_from_a_stream_are_those_of_plain_signs():
     sums, K = region.problem.cells.sums.merged(32), 32
     U, size, _ = region.problem.cells.at.vectors(np.eye(4))
     v, beta = fits(sums.G, sums.h, U)
-    band = balanced_band(beta, v, 0.95)
+    band = balanced_band(beta, sigma(v), 0.95)
     cell, Phi = stream._sums.characters(np.arange(n)) % K, np.column_stack([np.ones(n), X])
     each = np.array([np.linalg.lstsq(Phi[cell == b], y[cell == b])[0] for b in range(K)]).T
     middle = region.problem.cells.at.estimates(np.eye(4)) + size * band.estimate
     assert middle == pytest.approx(each.mean(axis=1), abs=1e-9)
-    sigma = size * np.sqrt((1 / v).sum(axis=1)) / K
-    T = np.abs(each @ hadamard(K)[1:].T / K / sigma[:, None]).max(axis=0)
-    assert size * band.half_width == pytest.approx(np.sort(T)[K - 1 - band.q] * sigma, rel=1e-7)
+    scale = size * np.sqrt((1 / v).sum(axis=1)) / K
+    T = np.abs(each @ hadamard(K)[1:].T / K / scale[:, None]).max(axis=0)
+    assert size * band.half_width == pytest.approx(np.sort(T)[K - 1 - band.q] * scale, rel=1e-7)
 
 
 # --- models ------------------------------------------------------------------------------------

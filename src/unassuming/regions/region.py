@@ -469,7 +469,7 @@ cell_estimate
         Examples
         --------
         >>> print(region.hypothesis("x0"))
-        Hypothesis x0 = 0: p-value <= 0.00013 (rank 8192 of 8192).
+        Hypothesis x0 = 0: p-value <= 3.1e-05 (rank 32768 of 32768).
         >>> region.hypothesis(["x0", "x1"], value=[1, 0]).tested
         'x0 = 1 and x1 = 0'
         """

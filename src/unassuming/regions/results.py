@@ -285,7 +285,7 @@ class Interval(Bounds):
     --------
     >>> interval = region.interval(level=0.9)
     >>> interval.names, bool((interval.lower < coefficients).all()), interval.to_frame().shape
-    (('intercept', 'x0', 'x1'), True, (3, 3))
+    (('intercept', 'x0', 'x1'), True, (3, 4))
     >>> interval.description, interval.where_empty
     ('every interval is finite and has its level by itself', 'for 0 of 3 functionals')
     """
