@@ -16,7 +16,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import CUT, SEEN
-from unassuming._typing import Array, BoolArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.choose import lines_of
 from unassuming.geometry.lines import Lines
 from unassuming.membership import Engine
@@ -146,6 +146,10 @@ class Shape(ABC):
         accept, rng = partial(self.accepts, level=level), np.random.default_rng(0)
         effort = EXACT if self.exact else ON_A_GRID
         return climb(g, self.start, self.axes, members, accept, rng, effort)
+
+    def ranks(self, a: Array) -> IntArray:
+        """Return the ranks of many coefficients (N, d)."""
+        return self.engine.rank(a)
 
     def accepts(self, a: Array, level: Level) -> BoolArray:
         """Which coefficients (N, d) are members."""
