@@ -186,10 +186,11 @@ class Region:
     def rank(self, candidates: Any) -> Any:
         """Return the position of Z_0 among the statistics of candidates, from 1 to m."""
         found = self._resolved(candidates)
-        many = len(found.known) >= _MANY and not isinstance(found.known, State)
-        if many and not self.problem.not_ordinary:
-            return self._shape.ranks(found.known)
-        ranks = self._engine.rank(found.known)
+        known = found.known
+        if isinstance(known, State) or len(known) < _MANY or self.problem.not_ordinary:
+            ranks = self._engine.rank(known)
+        else:
+            ranks = self._shape.ranks(known)
         return int(ranks[0]) if found.single else ranks
 
     def smallest_level(self, candidates: Any) -> Any:
