@@ -50,7 +50,13 @@ from unassuming.noise import (
     is_group,
     restricted,
 )
-from unassuming.objectives import KernelDesign, Objective, check_objective, factory_for
+from unassuming.objectives import (
+    DesignedObjective,
+    KernelDesign,
+    Objective,
+    check_objective,
+    factory_for,
+)
 from unassuming.ranking import Order, check_m, check_ties
 from unassuming.regions.describe import PUBLISHED_CLASSIFIER
 from unassuming.regions.problem import Problem
@@ -314,9 +320,11 @@ def _door(objective: Objective, data: Data, *, computed: bool) -> str:
         if penalty is None or penalty.kinked:
             return ""
         return kernel_door(cast(KernelDesign, design).K, w, penalty.alpha)
-    ridge = 0.0 if penalty is None else float(penalty.P[-1, -1])
-    options = {"intercept": design.intercept, "computed": computed}
-    return features_door(design.matrix, w, ridge, objective.names, **options)
+    if penalty is None:
+        found = factor(design.matrix, w, intercept=design.intercept)
+    else:
+        found = cast(DesignedObjective, objective).factor
+    return features_door(design.matrix, found, objective.names, computed=computed)
 
 
 def _features(

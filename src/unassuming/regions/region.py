@@ -24,6 +24,7 @@ from unassuming.inputs import (
 )
 from unassuming.membership import Candidates, Engine, resolve
 from unassuming.noise import Noise, Perturbations
+from unassuming.objectives import State
 from unassuming.ranking import Level, RankTest, as_double, as_levels
 from unassuming.regions.answers import Answers
 from unassuming.regions.describe import PUBLISHED_CLASSIFIER, Description, caveat_of, describe
@@ -38,6 +39,9 @@ from unassuming.regions.single.summary import Summary
 from unassuming.regions.views import View, make_view
 
 T = TypeVar("T")
+
+_MANY = 500
+"""Candidates from which on a shape may know a faster way to their ranks."""
 
 
 @final
@@ -182,7 +186,11 @@ class Region:
     def rank(self, candidates: Any) -> Any:
         """Return the position of Z_0 among the statistics of candidates, from 1 to m."""
         found = self._resolved(candidates)
-        ranks = self._engine.rank(found.known)
+        known = found.known
+        if isinstance(known, State) or len(known) < _MANY or self.problem.not_ordinary:
+            ranks = self._engine.rank(known)
+        else:
+            ranks = self._shape.ranks(known)
         return int(ranks[0]) if found.single else ranks
 
     def smallest_level(self, candidates: Any) -> Any:
