@@ -28,9 +28,9 @@ LEVELS = (0.1, 0.5, 0.8, 0.9)  # at both ends one rank too many or too few is al
 N = 7
 BLOCKS = np.array([0, 0, 1, 1, 1, 2, 2])  # eight sign vectors: ties in every region
 GAMMA = 0.3
-C = 1.5  # the box of SVR; the ideal coefficients may lie beyond it
+C = 1.5  # the box of SVR; the true coefficients may lie beyond it
 
-# --- models: an estimator, its inputs, the ideal coefficients, and Φ by the textbook -----------
+# --- models: an estimator, its inputs, the true coefficients, and Φ by the textbook -----------
 
 X_LINE = np.array([[-2.1], [-1.4], [-0.6], [0.1], [0.9], [1.7], [2.6]])
 X_PLANE = np.column_stack([X_LINE[:, 0], [0.3, -1.2, 0.8, 1.9, -0.4, 0.5, -1.1]])
@@ -50,12 +50,12 @@ class Model:
     estimator: Any
     X: np.ndarray
     phi: np.ndarray
-    ideal: np.ndarray
+    truth: np.ndarray
     options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def values(self):
-        return self.phi @ self.ideal
+        return self.phi @ self.truth
 
 
 SLOPES = np.array([0.7, -1.5, 0.4])  # [intercept, coef]
@@ -75,7 +75,7 @@ svr = Model(
 MODELS = {
     "LinearRegression": linear,
     "Ridge": replace(linear, estimator=Ridge(alpha=2.0)),
-    "Lasso": replace(linear, estimator=Lasso(alpha=0.3), ideal=np.array([0.7, 0.0, -1.5])),
+    "Lasso": replace(linear, estimator=Lasso(alpha=0.3), truth=np.array([0.7, 0.0, -1.5])),
     "HuberRegressor": replace(linear, estimator=HuberRegressor(alpha=0.5)),
     "KernelRidge": Model(ridge, GRAM, GRAM, DUAL),
     "KernelLasso": Model(lasso, GRAM, GRAM, SPARSE),
@@ -211,7 +211,7 @@ def test_coverage_is_exact_for_every_objective_noise_class_and_law(assumption):
     """Every law with every model, all laws with every model, and all laws with all models."""
     (noise, laws), counts = LAWS[assumption], []
     for name, model in MODELS.items():
-        seed, given = f"{name}, {assumption}", (model.ideal, model.values, FOR_EACH_LAW)
+        seed, given = f"{name}, {assumption}", (model.truth, model.values, FOR_EACH_LAW)
         found = [
             covered(f"{seed}, {law}", model, noise, draw, *given) for law, draw in laws.items()
         ]
@@ -234,7 +234,7 @@ def test_coverage_is_exact_for_weights_weightings_and_pipelines(name):
                 model,
                 noise,
                 lambda rng, turn=turn: next(turn)(rng),
-                model.ideal,
+                model.truth,
                 model.values,
                 OF_FIVE,
             )

@@ -132,7 +132,7 @@ def rank_law(weights, rows, m):
     return law
 
 
-@pytest.mark.slow_but_first
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tau", "truth", "alpha"),
     [

@@ -23,7 +23,7 @@ SAID = (
     "zero, so the coverage is not exact. Regions of labels are exact: use RidgeClassifier, "
     "LogisticRegression or ua.LSSVC (--model logistic or ls-svc on the command line)."
 )
-OPTIONS = {"m": 20, "random_state": 0}
+OPTIONS = {"m": 16, "random_state": 0}
 
 
 def region(y=Y, model=None, **more):
