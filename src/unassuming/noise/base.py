@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Sequence
-from math import factorial, prod
+from math import factorial, lgamma, log, prod
 from typing import Any, Self
 
 import numpy as np
@@ -71,7 +70,7 @@ class Noise(ABC):
     @property
     @abstractmethod
     def orthogonal(self) -> bool:
-        """True if every transformation is a linear orthogonal map of the residuals."""
+        """Whether every transformation is a linear orthogonal map."""
 
     def check_length(self, n: int) -> None:
         """Raise if the assumption cannot be made on ``n`` rows."""
@@ -79,11 +78,9 @@ class Noise(ABC):
     def paired(self, drawn: Any, sets: IntArray, residuals: Array, fitted: Array) -> Array:
         """Apply to each row of residuals (N, n) the transformation of its number in sets (N,)."""
         moved = np.empty(residuals.shape)
-        order = np.argsort(sets, kind="stable")
-        for rows in np.split(order, np.flatnonzero(np.diff(sets[order])) + 1):
-            if len(rows):
-                one = self.take(drawn, slice(int(sets[rows[0]]), int(sets[rows[0]]) + 1))
-                moved[rows] = self.apply(one, residuals[rows], fitted[rows])[:, 0]
+        for i in np.unique(sets):
+            rows, one = sets == i, self.take(drawn, slice(i, i + 1))
+            moved[rows] = self.apply(one, residuals[rows], fitted[rows])[:, 0]
         return moved
 
     def rotated(self) -> tuple[Array, Noise] | None:
@@ -142,14 +139,23 @@ class Noise(ABC):
 
 def check_order(signs: int, moved: Sequence[int], what: str) -> None:
     """Raise if a group of order 2^signs times c!, for each c of ``moved``, is too large to list."""
-    blocks = Counter(rows for rows in moved if rows > 1)
-    small = signs <= 30 and max(blocks, default=0) <= 20 and blocks.total() <= 30
-    order = 2**signs * prod(factorial(rows) for rows in blocks.elements()) if small else 0
+    small = signs * log(2) + sum(lgamma(rows + 1) for rows in moved) < 40
+    order = 2**signs * prod(map(factorial, moved)) if small else 0
     if not 2 <= order <= LARGEST_GROUP:
         raise ValueError(
             f"the group of {what} has the wrong size to enumerate: expected 2 to {LARGEST_GROUP} "
             f"elements, given {order or 'more'}. Choose an integer m, such as 100."
         )
+
+
+def each_row(self: Noise, n: int) -> IntArray:
+    """Return the row numbers: every row may change its sign."""
+    return np.arange(n)
+
+
+def one_block(self: Noise, n: int) -> IntArray:
+    """Return one block: any two rows may be swapped."""
+    return np.zeros(n, dtype=np.intp)
 
 
 def draw_key(rng: np.random.Generator) -> Key:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations, product
+from numbers import Integral
 from typing import Self
 
 import numpy as np
@@ -13,8 +14,10 @@ from unassuming.noise.base import (
     Noise,
     check_order,
     draw_key,
+    each_row,
     keyed_signs,
     keyed_words,
+    one_block,
 )
 from unassuming.noise.signs import Signs, all_signs
 
@@ -28,12 +31,6 @@ class Permutations(Noise):
         """Permute residuals (..., n); returns (..., size, n)."""
         return residuals[..., drawn]
 
-    def paired(self, drawn: IntArray, sets: IntArray, residuals: Array, fitted: Array) -> Array:
-        """Permute each row of residuals (N, n) as the transformation of its number."""
-        if type(self).apply is not Permutations.apply:
-            return super().paired(drawn, sets, residuals, fitted)
-        return np.take_along_axis(residuals, drawn[sets], axis=1)
-
 
 class Exchangeable(Permutations):
     """Noise whose joint law does not change when rows are permuted; iid noise is enough.
@@ -44,6 +41,7 @@ class Exchangeable(Permutations):
 
     assumption = "the noise terms are exchangeable (iid is enough; they may be skewed)"
     separable = True
+    swap_blocks = one_block
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> IntArray:
         """Draw permutations, shape (size, n)."""
@@ -53,10 +51,6 @@ class Exchangeable(Permutations):
         """Enumerate all n! permutations; -I is not among them, so there are no pairs."""
         every = _all_permutations([n], f"permutations of {n} rows")
         return every[1:], len(every)
-
-    def swap_blocks(self, n: int) -> IntArray:
-        """Return one block: any two rows may be swapped."""
-        return np.zeros(n, dtype=np.intp)
 
 
 class ExchangeableWithin(Permutations):
@@ -78,8 +72,7 @@ class ExchangeableWithin(Permutations):
     )
 
     def __init__(self, block_rows: int) -> None:
-        integer = isinstance(block_rows, (int, np.integer)) and not isinstance(block_rows, bool)
-        if not integer or block_rows < 2:
+        if not isinstance(block_rows, Integral) or block_rows < 2:
             raise ValueError(
                 "block_rows must be an integer of at least 2, the number of rows in a block, given "
                 f"{block_rows!r}. Pass e.g. ua.noise.ExchangeableWithin(100)."
@@ -130,6 +123,7 @@ class SymmetricExchangeable(Noise):
     )
     orthogonal = True
     separable = True
+    sign_units, swap_blocks = each_row, one_block
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> tuple[Signs, IntArray]:
         """Draw signs and permutations, each of shape (size, n)."""
@@ -147,14 +141,6 @@ class SymmetricExchangeable(Noise):
         signs, orders = all_signs(n, modulo_sign=modulo_sign), _all_permutations([n], what)
         pairs = np.repeat(signs, len(orders), axis=0), np.tile(orders, (len(signs), 1))
         return (pairs[0][1:], pairs[1][1:]), len(pairs[0])
-
-    def sign_units(self, n: int) -> IntArray:
-        """Return the row numbers: every row may change its sign."""
-        return np.arange(n)
-
-    def swap_blocks(self, n: int) -> IntArray:
-        """Return one block: any two rows may be swapped."""
-        return np.zeros(n, dtype=np.intp)
 
 
 def _all_permutations(sizes: list[int], what: str) -> IntArray:

@@ -14,12 +14,7 @@ from unassuming.noise.labels import Labels
 from unassuming.noise.permutations import Exchangeable, SymmetricExchangeable
 from unassuming.noise.quantile import Quantile
 from unassuming.noise.rotations import Spherical
-from unassuming.noise.signs import (
-    POLYNOMIALS,
-    BlockSymmetric,
-    Symmetric,
-    group_by_leverage,
-)
+from unassuming.noise.signs import POLYNOMIALS, BlockSymmetric, Symmetric, group_by_leverage
 
 NAMED: dict[str, type[Noise]] = {
     "symmetric": Symmetric,
@@ -41,7 +36,7 @@ def as_noise(noise: str | Noise) -> Noise:
     if isinstance(noise, str) and noise in NAMED:
         return NAMED[noise]()
     remedy = "Choose one of these names."
-    if isinstance(noise, type) and issubclass(noise, Noise):
+    if Noise in getattr(noise, "__mro__", ()):
         remedy = f"Write {noise.__name__}(): an instance, not the class."
     names = ", ".join(repr(name) for name in NAMED)
     raise ValueError(
@@ -142,57 +137,50 @@ def is_group(noise: Noise, m: int) -> bool:
 
 def restricted(noise: Noise, rows: BoolArray) -> Noise:
     """Return the assumption on these rows; refuse a class that does not define it."""
-    if _depth(noise, "restrict", "separable") > _depth(noise, "draw", "apply"):
+    if not _declared(noise, "restrict", "separable"):
         raise noise.not_separable("restrict(rows)", "rows are left out")
     return noise.restrict(rows)
 
 
 def units_of(noise: Noise, n: int) -> IntArray:
     """Return the unit of each row that can be set aside as a whole; refuse if none is declared."""
-    if _depth(noise, "units", "separable") > _depth(noise, "draw", "apply"):
+    if not _declared(noise, "units", "separable"):
         raise noise.not_separable("units(n)", "rows are set aside")
-    found = _numbered(noise, "units", n)
-    assert found is not None
-    return found
+    return _numbered(noise.units(n), noise, n)
 
 
 def sign_units_of(noise: Noise, n: int) -> IntArray | None:
     """Return the unit of each row that may change its sign, from 0; None if none are declared."""
-    return None if _overridden(noise, "sign_units") else _numbered(noise, "sign_units", n)
+    units = noise.sign_units(n) if _declared(noise, "sign_units") else None
+    return None if units is None else _numbered(units, noise, n)
 
 
 def swap_blocks_of(noise: Noise, n: int) -> IntArray | None:
     """Return the block of each row within which rows may be swapped, from 0; None if undeclared."""
-    return None if _overridden(noise, "swap_blocks") else _numbered(noise, "swap_blocks", n)
-
-
-def _overridden(noise: Noise, method: str) -> bool:
-    """Whether a declaration was inherited but the transformations overridden since."""
-    return _depth(noise, method) > _depth(noise, "draw", "apply")
-
-
-def _numbered(noise: Noise, method: str, n: int) -> IntArray | None:
-    """Return what a method declares for each row, numbered from zero."""
-    numbers = getattr(noise, method)(n)
-    if numbers is None:
-        return None
-    if np.shape(numbers) != (n,):
-        raise ValueError(
-            f"noise has the wrong number of rows: expected one number for each of the {n} rows, "
-            f"given {np.size(numbers)} by {method} of {noise!r}. Pass noise that was made for all "
-            "rows of y."
-        )
-    return np.unique(np.asarray(numbers), return_inverse=True)[1].reshape(-1).astype(np.intp)
+    blocks = noise.swap_blocks(n) if _declared(noise, "swap_blocks") else None
+    return None if blocks is None else _numbered(blocks, noise, n)
 
 
 def is_spherical(noise: Noise) -> bool:
     """Whether rotations are declared to leave the law of the noise unchanged."""
-    return noise.spherical and _depth(noise, "spherical") <= _depth(noise, "draw", "apply")
+    return noise.spherical and _declared(noise, "spherical")
 
 
-def _depth(noise: Noise, *names: str) -> int:
-    """Return how far up the classes one of these names is defined; 0 for the class itself."""
+def _numbered(units: IntArray, noise: Noise, n: int) -> IntArray:
+    """Return the unit or block of each row, numbered from zero."""
+    if np.shape(units) != (n,):
+        raise ValueError(
+            f"noise has the wrong number of rows: expected one number for each of the {n} rows, "
+            f"given {np.size(units)} by {noise!r}. Pass noise that was made for all rows of y."
+        )
+    return np.unique(np.asarray(units), return_inverse=True)[1].reshape(-1).astype(np.intp)
+
+
+def _declared(noise: Noise, *names: str) -> bool:
+    """Whether one of these is defined where the transformations are, or in a class below."""
     order = type(noise).__mro__
-    return min(
-        next((i for i, cls in enumerate(order) if name in vars(cls)), len(order)) for name in names
+    said, moved = (
+        min(i for i, cls in enumerate(order) if vars(cls).keys() & some)
+        for some in ({*names}, {"draw", "apply"})
     )
+    return said <= moved
