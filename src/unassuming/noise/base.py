@@ -72,7 +72,7 @@ class Noise(ABC):
     def orthogonal(self) -> bool:
         """Whether every transformation is a linear orthogonal map."""
 
-    def check_length(self, n: int) -> None:
+    def check_length(self, n: int) -> None:  # noqa: B027
         """Raise if the assumption cannot be made on ``n`` rows."""
 
     def paired(self, drawn: Any, sets: IntArray, residuals: Array, fitted: Array) -> Array:
@@ -148,12 +148,12 @@ def check_order(signs: int, moved: Sequence[int], what: str) -> None:
         )
 
 
-def each_row(self: Noise, n: int) -> IntArray:
+def each_row(_: Noise, n: int) -> IntArray:
     """Return the row numbers: every row may change its sign."""
     return np.arange(n)
 
 
-def one_block(self: Noise, n: int) -> IntArray:
+def one_block(_: Noise, n: int) -> IntArray:
     """Return one block: any two rows may be swapped."""
     return np.zeros(n, dtype=np.intp)
 
