@@ -25,14 +25,15 @@ from unassuming.objectives.features import FeatureDesign
 from unassuming.objectives.fitted import fitted_coefficients, fitted_values
 from unassuming.objectives.instruments import InstrumentObjective
 from unassuming.objectives.kernel import KernelDesign
-from unassuming.objectives.penalties import Kinks, Penalty
-from unassuming.objectives.registry import (
-    check_objective,
-    factory_for,
-    register_objective,
-    registered_classes,
-)
-from unassuming.objectives.score import Score, State
+from unassuming.objectives.penalties import Kinks
+
+# Shared within the library, not public.
+from unassuming.objectives.penalties import Penalty as Penalty
+from unassuming.objectives.registry import check_objective as check_objective
+from unassuming.objectives.registry import factory_for, register_objective
+from unassuming.objectives.registry import registered_classes as registered_classes
+from unassuming.objectives.score import Score
+from unassuming.objectives.score import State as State
 from unassuming.objectives.systems import ArxObjective
 
 __all__ = [
@@ -44,10 +45,7 @@ __all__ = [
     "KernelDesign",
     "Kinks",
     "Objective",
-    "Penalty",
     "Score",
-    "State",
-    "check_objective",
     "factory_for",
     "fitted_coefficients",
     "fitted_values",
@@ -69,5 +67,4 @@ __all__ = [
     "from_ridge_classifier",
     "from_svr",
     "register_objective",
-    "registered_classes",
 ]

@@ -62,16 +62,8 @@ from unassuming.kernels import (
     without_white_noise,
 )
 from unassuming.models import ARX, LSSVC, InstrumentalRegression, KernelHuber, KernelLasso, roles_of
-from unassuming.models.solvers import (
-    concomitant_huber,
-    epsilon_svr,
-    kernel_huber,
-    kernel_ridge,
-    l1_least_squares,
-    linear_svr,
-    logistic,
-    quantile_regression,
-)
+from unassuming.models import solvers as solve
+from unassuming.objectives import losses
 from unassuming.objectives.designed import DesignedObjective
 from unassuming.objectives.features import FeatureDesign
 from unassuming.objectives.hyperparameters import (
@@ -79,24 +71,21 @@ from unassuming.objectives.hyperparameters import (
     check_kernel_parameters,
     common_weight,
     number,
+    numbers,
     out_of_range,
-    refuse_class_weight,
     row_weights,
 )
 from unassuming.objectives.instruments import InstrumentObjective
 from unassuming.objectives.kernel import KernelDesign
-from unassuming.objectives.losses import (
-    Huber,
-    Insensitive,
-    Logistic,
-    Pinball,
-    ScaledHuber,
-    SquaredInsensitive,
-    Squares,
-)
 from unassuming.objectives.penalties import Penalty
 from unassuming.objectives.registry import register_objective
 from unassuming.objectives.systems import ArxObjective, Series
+
+
+def _refused(given: str, problem: str, expected: str, remedy: str) -> ValueError:
+    """Return the refusal of an option of an estimator."""
+    return ValueError(f"{given} {problem}: expected {expected}, given {given}. {remedy}")
+
 
 # --- features ------------------------------------------------------------------------------------
 
@@ -104,16 +93,27 @@ from unassuming.objectives.systems import ArxObjective, Series
 def _features(estimator: Any, X: Array) -> FeatureDesign:
     """Return the design of a model that is linear in the columns of X."""
     if getattr(estimator, "positive", False):
-        raise ValueError(
-            "positive=True is not supported: expected an unconstrained model, given "
-            f"{estimator!r}. Set positive=False: the constraint would have to enter the gradient."
-        )
+        remedy = "Set positive=False: the constraint would have to enter the gradient."
+        raise _refused("positive=True", "is not supported", "an unconstrained model", remedy)
+    if getattr(estimator, "class_weight", None) is not None:
+        given = f"class_weight={estimator.class_weight!r}"
+        problem = "depends on the labels, which voids the guarantee"
+        remedy = "Weight rows by something other than y, with sample_weight."
+        raise _refused(given, problem, "class_weight=None", remedy)
     return FeatureDesign(X, intercept=bool(estimator.fit_intercept))
+
+
+def _squares(
+    estimator: Any, X: Array, y: Array, w: Weights, alpha: float = 0.0
+) -> DesignedObjective:
+    design = _features(estimator, X)
+    penalty, scale = design.penalty(alpha), 1 / len(y)
+    return DesignedObjective(design, y, row_weights(w, y), losses.SQUARES, penalty, scale=scale)
 
 
 def from_linear_regression(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build Σ w r²."""
-    return _squares(estimator, X, y, w, 0.0)
+    return _squares(estimator, X, y, w)
 
 
 def from_ridge(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -123,14 +123,7 @@ def from_ridge(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObject
 
 def from_ridge_classifier(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build ridge regression on the labels ±1."""
-    refuse_class_weight(estimator)
     return from_ridge(estimator, X, y, w)
-
-
-def _squares(estimator: Any, X: Array, y: Array, w: Weights, alpha: float) -> DesignedObjective:
-    design = _features(estimator, X)
-    weights, penalty = row_weights(w, y), design.penalty(alpha)
-    return DesignedObjective(design, y, weights, Squares(), penalty, scale=1 / len(y))
 
 
 def from_lasso(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -144,38 +137,42 @@ def from_elastic_net(estimator: Any, X: Array, y: Array, w: Weights) -> Designed
 
 
 def _elastic_net(estimator: Any, X: Array, y: Array, w: Weights, share: float) -> DesignedObjective:
-    common_weight(w, type(estimator).__name__)
-    design, alpha = _features(estimator, X), len(y) * number(estimator, "alpha", zero=True)
-    penalty = design.penalty(alpha * (1 - share), alpha * share)
-    w, solve = np.ones(len(y)), _least_l1 if share else None
+    common_weight(w, estimator)
+    n, design = len(y), _features(estimator, X)
+    alpha = n * number(estimator, "alpha", zero=True)
+    penalty, least = (
+        design.penalty(alpha * (1 - share), alpha * share),
+        _least_l1 if share else None,
+    )
     title = "the LASSO objective" if share == 1 else "the elastic net objective"
     return DesignedObjective(
-        design, y, w, Squares(), penalty, solve=solve, scale=1 / len(y), title=title
+        design, y, np.ones(n), losses.SQUARES, penalty, solve=least, scale=1 / n, title=title
     )
 
 
 def _least_l1(o: DesignedObjective) -> Array:
-    """A ridge is a set of further rows of Φ, where y is zero."""
+    # A ridge is a set of further rows of Φ, where y is zero.
     held = o.penalty.ridge > 0
     rows = np.sqrt(o.penalty.ridge[held] / o.w[0])[:, None] * np.eye(o.d)[held]
     y = np.append(o.y, np.zeros(len(rows)))
-    return l1_least_squares(np.vstack([o.design.matrix, rows]), y, o.penalty.l1 / o.w[0])
+    return solve.l1_least_squares(np.vstack([o.design.matrix, rows]), y, o.penalty.l1 / o.w[0])
 
 
 def from_huber_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build Huber's loss with concomitant scale + alpha ‖coef‖²."""
     design, epsilon = _features(estimator, X), number(estimator, "epsilon", above=1.0)
-    w = np.full(len(y), common_weight(w, "HuberRegressor"))
-    loss, penalty = ScaledHuber(epsilon), design.penalty(number(estimator, "alpha", zero=True))
-
-    title, solve = f"Huber regression with epsilon {epsilon:g}", partial(_least_huber, epsilon)
-    return DesignedObjective(
-        design, y, w, loss, penalty, solve=solve, scale=1 / len(y), title=title
+    w, penalty = (
+        np.full(len(y), common_weight(w, estimator)),
+        design.penalty(number(estimator, "alpha", zero=True)),
     )
 
+    def least(o: DesignedObjective) -> Array:
+        return solve.concomitant_huber(o.design.matrix, o.y, o.w, epsilon, o.penalty.ridge)[0]
 
-def _least_huber(epsilon: float, o: DesignedObjective) -> Array:
-    return concomitant_huber(o.design.matrix, o.y, o.w, epsilon, o.penalty.ridge)[0]
+    title, loss = f"Huber regression with epsilon {epsilon:g}", losses.scaled_huber(epsilon)
+    return DesignedObjective(
+        design, y, w, loss, penalty, solve=least, scale=1 / len(y), title=title
+    )
 
 
 def from_linear_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -186,39 +183,34 @@ def from_linear_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedO
     """
     squared = estimator.loss == "squared_epsilon_insensitive"
     if not squared and estimator.loss != "epsilon_insensitive":
-        raise out_of_range(
-            estimator, "loss", "'epsilon_insensitive' or 'squared_epsilon_insensitive'"
-        )
-    C = number(estimator, "C") * common_weight(w, "LinearSVR")
+        either = "'epsilon_insensitive' or 'squared_epsilon_insensitive'"
+        raise out_of_range(estimator, "loss", either)
+    C = number(estimator, "C") * common_weight(w, estimator)
     epsilon, design = number(estimator, "epsilon", zero=True), _features(estimator, X)
     ridge = np.ones(design.matrix.shape[1])
     if design.intercept:
         ridge[0] = number(estimator, "intercept_scaling") ** -2
-
     w, penalty = np.full(len(y), 2 * C if squared else C), Penalty(np.diag(ridge), 0 * ridge)
-    loss = SquaredInsensitive(epsilon) if squared else Insensitive(epsilon)
+    loss = losses.squared_insensitive(epsilon) if squared else losses.insensitive(epsilon)
+
+    def least(o: DesignedObjective) -> Array:
+        return solve.linear_svr(o.design.matrix, o.y, C, epsilon, ridge, squared=squared)
+
     title = f"the {'squared ' * squared}ε-insensitive loss with epsilon {epsilon:g}"
-    solve = partial(_least_svr, C, epsilon, squared)
-    return DesignedObjective(design, y, w, loss, penalty, solve=solve, title=title)
-
-
-def _least_svr(C: float, epsilon: float, squared: bool, o: DesignedObjective) -> Array:
-    return linear_svr(o.design.matrix, o.y, C, epsilon, o.penalty.ridge, squared=squared)
+    return DesignedObjective(design, y, w, loss, penalty, solve=least, title=title)
 
 
 def from_quantile_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build Σ ρ_τ(r) + n alpha ‖coef‖₁; a constant sample weight changes nothing."""
-    common_weight(w, "QuantileRegressor")
+    common_weight(w, estimator)
     design, tau = _features(estimator, X), model_quantile(estimator)
     penalty = design.penalty(0.0, len(y) * number(estimator, "alpha", zero=True))
 
-    w, title = np.ones(len(y)), f"the pinball loss of the {tau:g}-quantile"
-    solve = partial(_least_pinball, tau)
-    return DesignedObjective(design, y, w, Pinball(tau), penalty, solve=solve, title=title)
+    def least(o: DesignedObjective) -> Array:
+        return solve.quantile_regression(o.design.matrix, o.y, tau, o.penalty.l1)
 
-
-def _least_pinball(tau: float, o: DesignedObjective) -> Array:
-    return quantile_regression(o.design.matrix, o.y, tau, o.penalty.l1)
+    title, loss = f"the pinball loss of the {tau:g}-quantile", losses.pinball(tau)
+    return DesignedObjective(design, y, np.ones(len(y)), loss, penalty, solve=least, title=title)
 
 
 def from_logistic_regression(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -228,30 +220,24 @@ def from_logistic_regression(estimator: Any, X: Array, y: Array, w: Weights) -> 
     ``penalty=None`` or an infinite C there is no penalty. The solver does not matter, except
     that liblinear penalises the intercept.
     """
-    refuse_class_weight(estimator)
     if estimator.solver == "liblinear" and estimator.fit_intercept:
-        raise ValueError(
-            "solver='liblinear' penalises the intercept, unlike the other solvers: expected "
-            "solver='lbfgs' or 'saga', or fit_intercept=False, given fit_intercept=True. The "
-            "region has its own solver: only the objective matters."
-        )
+        problem, expected = "penalises the intercept, unlike the other solvers", "solver='lbfgs'"
+        remedy = "Or set fit_intercept=False: only the objective matters to the region."
+        raise _refused("solver='liblinear'", problem, expected, remedy)
     if getattr(estimator, "multi_class", "auto") == "multinomial":
-        raise ValueError(
-            "multi_class='multinomial' penalises one coefficient vector for each of the two "
-            "classes: expected multi_class='auto', given 'multinomial'. Leave it out; with an l2 "
-            "penalty, twice the C gives the same model."
-        )
+        problem = "penalises one coefficient vector for each of the two classes"
+        remedy = "Leave it out; with an l2 penalty, twice the C gives the same model."
+        raise _refused("multi_class='multinomial'", problem, "multi_class='auto'", remedy)
     ratio, n, design = _l1_ratio(estimator), len(y), _features(estimator, X)
     alpha = 0.0 if ratio is None else 1 / number(estimator, "C", infinite=True)
     l1 = alpha * (ratio or 0.0)
-
     w, penalty, title = row_weights(w, y), design.penalty(alpha - l1, l1), "logistic regression"
     return DesignedObjective(
-        design, y, w, Logistic(), penalty, solve=_least_logistic, scale=1 / n, title=title
+        design, y, w, losses.LOGISTIC, penalty, solve=_most_likely, scale=1 / n, title=title
     )
 
 
-def _least_logistic(o: DesignedObjective) -> Array:
+def _most_likely(o: DesignedObjective) -> Array:
     if o.design.intercept and (o.y == o.y[0]).all():
         raise NotAvailable(
             "the estimate of logistic regression needs labels of both classes: all labels are "
@@ -259,14 +245,13 @@ def _least_logistic(o: DesignedObjective) -> Array:
             "test, or an origin to crossings, or use RidgeClassifier or ua.LSSVC, which have "
             "an estimate."
         )
-    return logistic(o.design.matrix, o.y, o.w / o.n, o.penalty.ridge / o.n, o.penalty.l1 / o.n)
+    p, n = o.penalty, o.n
+    return solve.logistic(o.design.matrix, o.y, o.w / n, p.ridge / n, p.l1 / n)
 
 
 def _l1_ratio(estimator: Any) -> float | None:
-    """Return the share of absolute values in the penalty, or None without a penalty.
-
-    scikit-learn 1.8 replaces ``penalty`` by ``l1_ratio`` and an infinite C.
-    """
+    """Return the share of absolute values in the penalty, or None without a penalty."""
+    # scikit-learn 1.8 replaces `penalty` by `l1_ratio` and an infinite C.
     penalty = getattr(estimator, "penalty", "deprecated")
     if penalty is None or penalty in ("l1", "l2"):
         return None if penalty is None else float(penalty == "l1")
@@ -281,18 +266,12 @@ def from_instrumental_regression(
     estimator: Any, X: Array, y: Array, w: Weights
 ) -> InstrumentObjective:
     """Build ‖(WᵀW)^(-1/2) Wᵀr‖² with weighted rows; the columns are given by numbers."""
-    roles = roles_of(estimator, None, X.shape[1])
-    intercept = bool(estimator.fit_intercept)
+    roles, intercept = roles_of(estimator, None, X.shape[1]), bool(estimator.fit_intercept)
     return InstrumentObjective(X, y, row_weights(w, y), roles, intercept=intercept)
 
 
-def from_arx(estimator: Any, X: Array, y: Array, w: Weights) -> ArxObjective:
-    """Build Σ r² over the times after the initial values; X is the input u."""
-    if w is not None:
-        raise ValueError(
-            "sample_weight does not apply to ARX: expected None, given weights. Leaving out a "
-            "time would break the series, and weights do not change the assumption on the noise."
-        )
+def from_arx(estimator: Any, X: Array, y: Array, _: Weights) -> ArxObjective:
+    """Build Σ r² over the times after the initial values; X is the input u, without weights."""
     orders = as_orders(estimator)
     return ArxObjective(Series(orders, *as_series(X, y, orders)))
 
@@ -330,20 +309,17 @@ def from_gaussian_process(estimator: Any, X: Array, y: Array, w: Weights) -> Des
     common variance v this is kernel ridge regression with alpha = v. The kernel has to be fixed: by
     ``optimizer=None``, or by hyper-parameters that are all ``"fixed"``.
     """
-    whole = _fixed_kernel(estimator)
+    whole, alpha = _fixed_kernel(estimator), numbers(estimator.alpha)
     kernel = without_white_noise(whole)
     if kernel is None:
         raise out_of_range(estimator, "kernel", "a kernel of the function, not of noise alone")
-    try:
-        alpha = np.asarray(estimator.alpha, dtype=np.float64)
-    except (TypeError, ValueError):
-        alpha = np.full((), np.nan)
-    if alpha.shape not in ((), (len(y),)) or not np.isfinite(alpha).all() or (alpha < 0).any():
-        raise out_of_range(
-            estimator,
-            "alpha",
-            f"one finite number >= 0, or one for each of the {len(y)} rows of positive weight",
-        )
+    variance = alpha + white_noise(whole, X) if alpha.shape in ((), y.shape) else numbers(None)
+    largest, equal = float(variance.max()), (variance == variance.max()).all()
+    if not (np.isfinite(variance).all() and (alpha >= 0).all() and (equal or variance.all())):
+        each = f"one for each of the {len(y)} rows of positive weight, with positive variances"
+        raise out_of_range(estimator, "alpha", f"one finite number >= 0, or {each}")
+    # Rows of equal variance have equal weights, to the last bit.
+    w = row_weights(w, y) if equal else row_weights(w, y) * (largest / variance)
     training = TrainingKernel(
         partial(gram, kernel),
         X,
@@ -352,31 +328,22 @@ def from_gaussian_process(estimator: Any, X: Array, y: Array, w: Weights) -> Des
         polynomial=inner_product_kernel(kernel, X.shape[1]),
         slope=kernel_slope(kernel),
     )
-    variance = alpha + white_noise(whole, X)
-    largest, equal = float(variance.max()), (variance == variance.max()).all()
-    if not equal and not variance.all():
-        raise out_of_range(estimator, "alpha", "positive variances, or zero for all rows")
-    # Rows of equal variance have equal weights, to the last bit.
-    weights = row_weights(w, y) if equal else row_weights(w, y) * (largest / variance)
     design = _kernel_design(training, "GaussianProcessRegressor", semidefinite=True)
-    return _kernel_squares(design, y, weights, largest)
+    return _kernel_squares(design, y, w, largest)
 
 
 def _fixed_kernel(estimator: Any) -> Any:
     """Return the kernel; refuse one that fitting would change, and outputs that it would centre."""
     if estimator.normalize_y:
-        raise ValueError(
-            "normalize_y=True subtracts the mean of y, which the noise changes too: expected "
-            "normalize_y=False. Subtract a number from y that is known beforehand, or add "
-            "ConstantKernel() to the kernel."
-        )
+        problem = "subtracts the mean of y, which the noise changes too"
+        remedy = "Subtract a number from y that is known beforehand, or add ConstantKernel() to it."
+        raise _refused("normalize_y=True", problem, "normalize_y=False", remedy)
     kernel = estimator.kernel
     if kernel is None:  # as in scikit-learn, where it is fixed
         return ConstantKernel(1.0, "fixed") * RBF(1.0, "fixed")
     if not isinstance(kernel, Kernel) or isinstance(kernel, CompoundKernel):
-        raise out_of_range(
-            estimator, "kernel", "one kernel of sklearn.gaussian_process.kernels, such as RBF(1.0)"
-        )
+        one = "one kernel of sklearn.gaussian_process.kernels, such as RBF(1.0)"
+        raise out_of_range(estimator, "kernel", one)
     if estimator.optimizer is not None and kernel.n_dims > 0:
         raise ValueError(
             "GaussianProcessRegressor chooses its kernel with the same y, which voids the "
@@ -388,15 +355,17 @@ def _fixed_kernel(estimator: Any) -> Any:
 
 
 def _kernel_squares(design: KernelDesign, y: Array, w: Array, alpha: float) -> DesignedObjective:
-    penalty, scale = design.penalty(alpha), 1 / len(y)
-    closed = partial(_least_kernel_squares, design) if alpha else None
-    return DesignedObjective(design, y, w, Squares(), penalty, solve=closed, scale=scale)
+    def least(o: DesignedObjective) -> Array:
+        return _stacked(solve.kernel_ridge, design, o.y, alpha, o.w)
+
+    penalty, closed, scale = design.penalty(alpha), least if alpha else None, 1 / len(y)
+    return DesignedObjective(design, y, w, losses.SQUARES, penalty, solve=closed, scale=scale)
 
 
-def _least_kernel_squares(design: KernelDesign, o: DesignedObjective) -> Array:
-    one = design.intercept
-    b, a = kernel_ridge(design.K, o.y, o.penalty.alpha, o.w, fit_intercept=one)
-    return np.append(b, a) if one else a
+def _stacked(solver: Callable[..., tuple[float, Array]], design: KernelDesign, *of: Any) -> Array:
+    """Return [b, a] from a solver for kernels, or a without an intercept."""
+    b, a = solver(design.K, *of, fit_intercept=design.intercept)
+    return np.append(b, a) if design.intercept else a
 
 
 def from_kernel_huber(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -404,26 +373,21 @@ def from_kernel_huber(estimator: Any, X: Array, y: Array, w: Weights) -> Designe
     delta, alpha = number(estimator, "delta"), number(estimator, "alpha")
     design = _kernel(estimator, X, semidefinite=True)
 
-    w, loss, penalty = row_weights(w, y), Huber(delta), design.penalty(alpha)
-    title = f"kernel Huber regression with threshold {delta:g}"
-    solve = partial(_least_kernel_huber, design, delta)
-    return DesignedObjective(
-        design, y, w, loss, penalty, solve=solve, scale=1 / len(y), title=title
-    )
+    def least(o: DesignedObjective) -> Array:
+        return solve.kernel_huber(design.K, o.y, alpha, delta, o.w)
 
-
-def _least_kernel_huber(design: KernelDesign, delta: float, o: DesignedObjective) -> Array:
-    return kernel_huber(design.K, o.y, o.penalty.alpha, delta, o.w)
+    w, loss, penalty = row_weights(w, y), losses.huber(delta), design.penalty(alpha)
+    title, scale = f"kernel Huber regression with threshold {delta:g}", 1 / len(y)
+    return DesignedObjective(design, y, w, loss, penalty, solve=least, scale=scale, title=title)
 
 
 def from_kernel_lasso(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build ½ Σ r² + alpha ‖a‖₁; the kernel matrix need only be symmetric."""
     design, n = _kernel(estimator, X), len(y)
     penalty = Penalty(np.zeros((n, n)), np.full(n, number(estimator, "alpha", zero=True)))
-    w, psi, title = np.full(n, common_weight(w, "KernelLasso")), "identity", "the LASSO objective"
-    return DesignedObjective(
-        design, y, w, Squares(), penalty, weighting=psi, solve=_least_l1, title=title
-    )
+    w, title = np.full(n, common_weight(w, estimator)), "the LASSO objective"
+    options: dict[str, Any] = {"weighting": "identity", "solve": _least_l1, "title": title}
+    return DesignedObjective(design, y, w, losses.SQUARES, penalty, **options)
 
 
 def from_svr(
@@ -434,23 +398,17 @@ def from_svr(
     Without an ``intercept`` the constraint due to the bias is left out. Beyond the box the formula
     without it is used, since true coefficients do not depend on C.
     """
-    C = number(estimator, "C") * common_weight(w, "SVR")
+    C = number(estimator, "C") * common_weight(w, estimator)
     epsilon, n = number(estimator, "epsilon", zero=True), len(y)
     design = _kernel(estimator, X, partial(svr_gram, clone(estimator)), intercept=intercept)
 
-    w, d = np.ones(n), n + intercept
+    def least(o: DesignedObjective) -> Array:
+        return _stacked(solve.epsilon_svr, design, o.y, C, epsilon)
+
+    d = n + intercept
     penalty = Penalty(np.zeros((d, d)), np.full(n, epsilon), C)
-    options: dict[str, Any] = {"weighting": "gram", "dual": True, "title": "ε-SVR"}
-    solve = partial(_least_kernel_svr, design, C, epsilon)
-    return DesignedObjective(design, y, w, Squares(), penalty, solve=solve, **options)
-
-
-def _least_kernel_svr(
-    design: KernelDesign, C: float, epsilon: float, o: DesignedObjective
-) -> Array:
-    one = design.intercept
-    b, a = epsilon_svr(design.K, o.y, C, epsilon, fit_intercept=one)
-    return np.append(b, a) if one else a
+    options: dict[str, Any] = {"weighting": "gram", "dual": True, "title": "ε-SVR", "solve": least}
+    return DesignedObjective(design, y, np.ones(n), losses.SQUARES, penalty, **options)
 
 
 def _kernel(
@@ -467,10 +425,8 @@ def _kernel(
     if isinstance(kernel, str):
         check_kernel_parameters(estimator, kernel, default_gamma=own)
     if evaluate is None:
-        params = estimator.kernel_params
-        evaluate = partial(
-            gram, kernel, gamma=gamma, degree=options[0], coef0=options[1], params=params
-        )
+        named = {"gamma": gamma, "degree": options[0], "coef0": options[1]}
+        evaluate = partial(gram, kernel, params=estimator.kernel_params, **named)
     elif kernel in ("poly", "polynomial", "rbf"):
         gamma = resolve_svr_gamma(gamma, X)
     width = 1 / X.shape[1] if gamma is None else gamma

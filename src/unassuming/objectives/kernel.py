@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 from scipy.linalg import eigh, svd
@@ -14,13 +14,12 @@ from unassuming._errors import NotAvailable
 from unassuming._numerics import CUT, EPS, Factor, factor, kernel_factor
 from unassuming._typing import Array, IntArray
 from unassuming.kernels import TrainingKernel, require_positive_semidefinite
-from unassuming.objectives.base import Design
 from unassuming.objectives.norm_ball import NormBall
 from unassuming.objectives.penalties import Penalty
 
 
 @final
-class KernelDesign(Design):
+class KernelDesign:
     """Φ = K, or [1, K] with a bias.
 
     Parameters
@@ -31,9 +30,14 @@ class KernelDesign(Design):
         Whether there is a column of ones.
     kernel : TrainingKernel, optional
         Gives kernel values at other inputs.
+
+    Examples
+    --------
+    >>> ua.objectives.KernelDesign(np.eye(2)).names
+    ['dual0', 'dual1']
     """
 
-    dual: ClassVar[bool] = True
+    dual = True
 
     def __init__(
         self, K: Array, *, intercept: bool = False, kernel: TrainingKernel | None = None
@@ -47,7 +51,7 @@ class KernelDesign(Design):
         return np.column_stack([np.ones(len(K)), K]) if self.intercept else K
 
     def rows(self, X: Array) -> Array:
-        """Return [1, k(x, x_j)] at inputs x."""
+        """Return the rows of Φ at inputs X, [1, k(x, x_j)]."""
         if self.kernel is None:
             raise NotAvailable(
                 "the kernel at new inputs is unknown: this objective was built from a kernel "
@@ -81,8 +85,7 @@ class KernelDesign(Design):
     @cached_property
     def features(self) -> Array | None:
         """F (n, D) with K = FFᵀ, if the kernel is known to have fewer features than rows."""
-        known = None if self.kernel is None else self.kernel.polynomial
-        if self.kernel is None or known is None:
+        if self.kernel is None or (known := self.kernel.polynomial) is None:
             return None
         few = known.count(self.kernel.X.shape[1]) < len(self.K)
         return known.features(self.kernel.X) if few else None
@@ -91,8 +94,7 @@ class KernelDesign(Design):
     def spectrum(self) -> tuple[Array, Array]:
         """Eigenvalues, in increasing order, and eigenvectors of K; those of FFᵀ above the cut."""
         if self.features is None:
-            values, U = eigh(self.K)
-            return values, U
+            return eigh(self.K)  # type: ignore[no-any-return]
         U, s, _ = svd(self.features, full_matrices=False)
         keep = s > CUT * s[0]
         return s[keep][::-1] ** 2, U[:, keep][:, ::-1]
@@ -146,8 +148,11 @@ class KernelDesign(Design):
         complete = few or len(root) == len(self.distinct[0])
         return NormBall(R, nu, back, forward, complete=complete)
 
-    def rename(self, names: Sequence[Any]) -> None:
+    def rename(self, _: Sequence[Any]) -> None:
         """Keep the names: coefficients belong to rows."""
+
+    def in_basis(self, _: Array) -> None:
+        """Keep the rows, to which coefficients belong."""
 
     @cached_property
     def distinct(self) -> tuple[IntArray, IntArray]:

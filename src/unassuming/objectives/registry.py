@@ -26,24 +26,35 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
     factory : callable
         ``factory(estimator, X, y, sample_weight) -> Objective``. X and y are clean float arrays
         (labels are ±1 for classifiers); ``sample_weight`` is None or positive and finite.
+
+    Examples
+    --------
+    >>> class MyRidge(Ridge):
+    ...     "Ridge with another solver, which minimises the same."
+    >>> ua.register_objective(MyRidge, ua.objectives.from_ridge)
     """
-    if not isinstance(estimator_class, type):
-        raise TypeError(
-            "estimator_class is not a class: expected a class such as sklearn.linear_model.Ridge, "
-            f"given {estimator_class!r}. Pass the class, not an instance."
-        )
-    if not callable(factory):
-        raise TypeError(
-            "factory is not callable: expected factory(estimator, X, y, sample_weight) -> "
-            f"Objective, given {factory!r}. Pass a function."
-        )
+    for name, given, right, expected in (
+        ("estimator_class", estimator_class, isinstance(estimator_class, type), "a class"),
+        ("factory", factory, callable(factory), "callable"),
+    ):
+        if not right:
+            raise TypeError(
+                f"{name} is not {expected}: expected register_objective(estimator_class, factory) "
+                "with a class such as sklearn.linear_model.Ridge and a function factory(estimator, "
+                f"X, y, sample_weight) -> Objective, given {given!r}. Pass these two."
+            )
     _FACTORIES[estimator_class] = factory
 
 
 def factory_for(estimator: Any, kind: type = object) -> Factory:
-    """Return the registered factory, or raise a TypeError that names the nearest supported class.
+    """Return the registered factory of ``estimator``; refuse others, naming the nearest class.
 
     If no class is near, the error lists all that are supported and derive from ``kind``.
+
+    Examples
+    --------
+    >>> ua.objectives.factory_for(Ridge()).__name__
+    'from_ridge'
     """
     factory = _FACTORIES.get(type(estimator))
     if factory is None:
@@ -57,7 +68,7 @@ def registered_classes() -> tuple[type, ...]:
 
 
 def check_objective(objective: Any, factory: Any) -> None:
-    """Raise unless a factory returned an objective whose methods return the right shapes."""
+    """Refuse what is no objective, or one whose methods return other shapes than they should."""
     if not isinstance(objective, Objective):
         name = getattr(factory, "__name__", repr(factory))
         given = "None" if objective is None else type(objective).__name__
@@ -84,17 +95,16 @@ def check_objective(objective: Any, factory: Any) -> None:
         )
 
 
-def _shaped(what: str, call: Any, shape: tuple[int | None, ...]) -> Array:
-    """Return the result of a user's method; raise unless it has this shape and no NaN."""
+def _shaped(what: str, call: Callable[[], Array], shape: tuple[int | None, ...]) -> Array:
+    """Return the result of a user's method; refuse another shape than this, and NaN."""
     expected = f"numbers of shape ({', '.join('k' if s is None else str(s) for s in shape)})"
     try:
         found = np.asarray(call(), dtype=np.float64)
         given = f"shape {found.shape}, {int(np.isnan(found).sum())} of them NaN"
     except Exception as error:
         found, given = np.full((), np.nan), repr(error)
-    same = len(shape) == found.ndim and all(
-        s in (None, length) for s, length in zip(shape, found.shape, strict=True)
-    )
+    pairs = zip(shape, found.shape, strict=False)
+    same = len(shape) == found.ndim and all(s in (None, length) for s, length in pairs)
     if same and not np.isnan(found).any():
         return found
     raise ValueError(

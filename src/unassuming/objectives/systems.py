@@ -46,11 +46,9 @@ class Series:
         return np.delete(self.matrix, self.past, axis=1)
 
     def lags(self, a: Array, e: Array) -> list[Array]:
-        """Return the lags 1..na of the outputs that candidates a (N, d) make of noise (n, N, S).
-
-        Unstable candidates exceed every double: the whole history of such an output, and all that
-        enters it later, is multiplied by a power of two, which changes no direction.
-        """
+        """Return the lags 1..na of the outputs that candidates a (N, d) make of noise (n, N, S)."""
+        # Unstable candidates exceed every double: the whole history of such an output, and all that
+        # enters it later, is multiplied by a power of two, which changes no direction.
         (n, N, S), na, start = e.shape, self.orders.na, self.orders.initial
         own, drive = a[:, self.past], self.fixed @ np.delete(a, self.past, axis=1).T
         y, scale = np.empty((na + n, N, S)), np.ones((N, S))
@@ -77,6 +75,7 @@ class ArxObjective(Objective):
     Parameters
     ----------
     series : Series
+        Input and output, and the orders of the model.
     """
 
     default_weighting = "hessian"
@@ -85,11 +84,6 @@ class ArxObjective(Objective):
         orders = series.orders
         super().__init__(series.y[orders.initial :], orders.count, orders.names)
         self.series, self.initial, self.sign_blind = series, orders.initial, orders.na == 0
-
-    @property
-    def regressors(self) -> Array:
-        """Φ as observed."""
-        return self.series.matrix
 
     def residuals(self, coefficients: Array) -> Array:
         """Return y_t - φ_tᵀθ with the observed regressors."""
@@ -134,7 +128,7 @@ class ArxObjective(Objective):
         """Return the least-squares estimate."""
         f = factor(self.series.matrix, np.ones(self.n), intercept=self.series.orders.intercept)
         a = f.back @ (f.Q.T @ self.y)
-        return a + f.back @ (f.Q.T @ (self.y - self.series.matrix @ a))
+        return a + f.back @ (f.Q.T @ self.residuals(a))
 
     def score(self, weighting: Weighting) -> Score:
         """Return the statistics, whose weighting is that of the regressors of each series."""
@@ -149,11 +143,7 @@ class ArxObjective(Objective):
 @final
 @dataclass(frozen=True, eq=False)
 class Simulated(Score):
-    """Z_i = ‖(Φ_iᵀΦ_i)^(-1/2) Φ_iᵀe_i‖² with transformed residuals e_i and their regressors Φ_i.
-
-    The candidate itself produces the outputs that Φ_i contains. A statistic that is not finite
-    counts as the smallest.
-    """
+    """Z_i = ‖(Φ_iᵀΦ_i)^(-1/2) Φ_iᵀe_i‖² of transformed residuals e_i and the Φ_i they produce."""
 
     series: Series
 
@@ -176,7 +166,7 @@ class Simulated(Score):
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             z = _projected(self.series.lags(at.a, e), e, self._basis(self.series.fixed))
         z0 = np.linalg.norm(at.r @ self._observed, axis=-1)
-        return z0, np.where(np.isfinite(z), z, 0.0)
+        return z0, np.where(np.isfinite(z), z, 0.0)  # the smallest, if it is not finite
 
     @cached_property
     def _observed(self) -> Array:
@@ -190,10 +180,8 @@ class Simulated(Score):
 
 
 def _projected(columns: list[Array], e: Array, basis: Array) -> Array:
-    """Return the length of the projection of e (n, N, S) on a basis and on further columns.
-
-    This is Gram-Schmidt with e as the last column, as accurate as Householder's factorisation.
-    """
+    """Return the length of the projection of e (n, N, S) on a basis and on further columns."""
+    # This is Gram-Schmidt with e as the last column, as accurate as Householder's factorisation.
     inside = np.tensordot(basis, e, (0, 0))
     rest, square = e - np.tensordot(basis, inside, 1), (inside**2).sum(axis=0)
     done: list[Array] = []

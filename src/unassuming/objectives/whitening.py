@@ -52,10 +52,9 @@ class Whitened:
 
 @dataclass(frozen=True, eq=False)
 class AtInputs:
-    """The fitted values at the distinct inputs, for a kernel that can take any values there.
+    """The fitted values at the distinct inputs, for a kernel that can take any values there."""
 
-    Its eigenvalues may be lost in rounding; fitted values are not (docs/theory.md 4.4).
-    """
+    # Its eigenvalues may be lost in rounding; fitted values are not (docs/theory.md 4.4).
 
     design: Any  # a KernelDesign
     root: Array  # W^½
