@@ -77,7 +77,7 @@ class ExchangeableWithin(Permutations):
                 "block_rows must be an integer of at least 2, the number of rows in a block, given "
                 f"{block_rows!r}. Pass e.g. ua.noise.ExchangeableWithin(100)."
             )
-        self.block_rows = int(block_rows)
+        self.block_rows: int = int(block_rows)
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> IntArray:
         """Draw permutations, shape (size, n)."""
@@ -106,7 +106,7 @@ class ExchangeableWithin(Permutations):
 
     def swap_blocks(self, n: int) -> IntArray:
         """Return the block of each row."""
-        return np.arange(n) // self.block_rows
+        return np.asarray(np.arange(n) // self.block_rows)
 
     def __repr__(self) -> str:
         return f"ExchangeableWithin({self.block_rows})"

@@ -37,7 +37,7 @@ def as_noise(noise: str | Noise) -> Noise:
         return NAMED[noise]()
     remedy = "Choose one of these names."
     if Noise in getattr(noise, "__mro__", ()):
-        remedy = f"Write {noise.__name__}(): an instance, not the class."
+        remedy = f"Write {noise.__name__}(): an instance, not the class."  # type: ignore[attr-defined]
     names = ", ".join(repr(name) for name in NAMED)
     raise ValueError(
         f"noise is not a known assumption: expected one of {names}, or an instance such as "

@@ -1,25 +1,7 @@
 """The objectives of estimators: one function each, with the hyper-parameters as written here.
 
-============================ =============================== ==================================
-estimator                    its own objective               here, times a constant
-============================ =============================== ==================================
-LinearRegression             Σ w r²                          no penalty
-Ridge, RidgeClassifier       Σ w r² + alpha ‖coef‖²          alpha
-KernelRidge                  Σ w r² + alpha aᵀKa             alpha
-GaussianProcessRegressor     Σ r²/v + aᵀKa                   alpha = max v, weights max v / v
-LSSVC                        ½ ‖w‖² + C Σ ξ²                 alpha = 1 / (2C); the paper's λ is C
-SVR                          ½ ‖w‖² + C Σ |r|_ε              |a| <= C; the paper's c is n C
-Lasso                        Σ r² / (2n) + alpha ‖coef‖₁     l1 = n alpha
-ElasticNet                   Σ r² / (2n) + alpha (ρ ‖·‖₁ +   l1 = n alpha ρ, and n alpha (1 - ρ)
-                             (1 - ρ) ‖·‖²/2)                 in place of alpha; ρ is l1_ratio
-LinearSVR                    ½ ‖[b/s, w]‖² + C Σ |r|_ε       weights C; or |r|_ε², weights 2C
-QuantileRegressor            Σ ρ_τ(r) / n + alpha ‖coef‖₁    l1 = n alpha
-KernelLasso                  ½ Σ r² + alpha ‖a‖₁             l1 = alpha, the paper's λ
-HuberRegressor               Σ (σ + σ H_ε(r/σ)) + alpha ‖·‖² alpha
-InstrumentalRegression       Σ w (Pr)²; P: exogenous columns no penalty
-KernelHuber                  Σ w h_δ(r) + (alpha/2) aᵀKa     alpha
-LogisticRegression           C Σ w log(1+exp(-yg)) + ½ ‖·‖²  alpha = 1 / C
-============================ =============================== ==================================
+Each minimises what its estimator does, times a constant. A penalty of the squares is alpha, one of
+absolute values l1; weights w are those of the rows, all one by default.
 """
 
 from __future__ import annotations
@@ -29,39 +11,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn import linear_model, svm
 from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, CompoundKernel, ConstantKernel, Kernel
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import (
-    ElasticNet,
-    HuberRegressor,
-    Lasso,
-    LinearRegression,
-    LogisticRegression,
-    QuantileRegressor,
-    Ridge,
-    RidgeClassifier,
-)
-from sklearn.svm import SVR, LinearSVR
 
+from unassuming import kernels, models
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.inputs import as_orders, as_series, model_quantile
-from unassuming.kernels import (
-    TrainingKernel,
-    gram,
-    inner_product_kernel,
-    kernel_slope,
-    require_positive_semidefinite,
-    require_symmetric,
-    resolve_svr_gamma,
-    strictly_positive_definite,
-    svr_gram,
-    white_noise,
-    without_white_noise,
-)
-from unassuming.models import ARX, LSSVC, InstrumentalRegression, KernelHuber, KernelLasso, roles_of
 from unassuming.models import solvers as solve
 from unassuming.objectives import losses
 from unassuming.objectives.designed import DesignedObjective
@@ -79,7 +38,7 @@ from unassuming.objectives.instruments import InstrumentObjective
 from unassuming.objectives.kernel import KernelDesign
 from unassuming.objectives.penalties import Penalty
 from unassuming.objectives.registry import register_objective
-from unassuming.objectives.systems import ArxObjective, Series
+from unassuming.objectives.systems import ArxObjective
 
 
 def _refused(given: str, problem: str, expected: str, remedy: str) -> ValueError:
@@ -161,18 +120,14 @@ def _least_l1(o: DesignedObjective) -> Array:
 def from_huber_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build Huber's loss with concomitant scale + alpha ‖coef‖²."""
     design, epsilon = _features(estimator, X), number(estimator, "epsilon", above=1.0)
-    w, penalty = (
-        np.full(len(y), common_weight(w, estimator)),
-        design.penalty(number(estimator, "alpha", zero=True)),
-    )
+    w, alpha = np.full(len(y), common_weight(w, estimator)), number(estimator, "alpha", zero=True)
 
     def least(o: DesignedObjective) -> Array:
         return solve.concomitant_huber(o.design.matrix, o.y, o.w, epsilon, o.penalty.ridge)[0]
 
     title, loss = f"Huber regression with epsilon {epsilon:g}", losses.scaled_huber(epsilon)
-    return DesignedObjective(
-        design, y, w, loss, penalty, solve=least, scale=1 / len(y), title=title
-    )
+    penalty, scale = design.penalty(alpha), 1 / len(y)
+    return DesignedObjective(design, y, w, loss, penalty, solve=least, scale=scale, title=title)
 
 
 def from_linear_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -266,14 +221,14 @@ def from_instrumental_regression(
     estimator: Any, X: Array, y: Array, w: Weights
 ) -> InstrumentObjective:
     """Build ‖(WᵀW)^(-1/2) Wᵀr‖² with weighted rows; the columns are given by numbers."""
-    roles, intercept = roles_of(estimator, None, X.shape[1]), bool(estimator.fit_intercept)
+    roles, intercept = models.roles_of(estimator, None, X.shape[1]), bool(estimator.fit_intercept)
     return InstrumentObjective(X, y, row_weights(w, y), roles, intercept=intercept)
 
 
 def from_arx(estimator: Any, X: Array, y: Array, _: Weights) -> ArxObjective:
     """Build Σ r² over the times after the initial values; X is the input u, without weights."""
     orders = as_orders(estimator)
-    return ArxObjective(Series(orders, *as_series(X, y, orders)))
+    return ArxObjective(orders, *as_series(X, y, orders))
 
 
 # --- kernels -------------------------------------------------------------------------------------
@@ -288,12 +243,9 @@ def from_kernel_ridge(estimator: Any, X: Array, y: Array, w: Weights) -> Designe
 def from_lssvc(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build ½‖w‖² + C Σ ξ² as ridge regression on the labels: alpha = 1 / (2C).
 
-    The region is exact for label noise. The published region, which assumes symmetric slacks,
-    carries no coverage guarantee: the slacks of labels are not symmetric given the inputs
-    (docs/theory.md 8).
-
-    A model with a linear kernel has coefficients [intercept, w] of the features; with any other
-    kernel it has dual coefficients.
+    The region is exact for label noise; the published one assumes symmetric slacks, which those of
+    labels are not (docs/theory.md 8). With a linear kernel there are coefficients [intercept, w] of
+    the features, with any other kernel dual coefficients. The article's λ is C.
     """
     alpha = 1 / (2 * number(estimator, "C"))
     if estimator.kernel == "linear":
@@ -310,23 +262,25 @@ def from_gaussian_process(estimator: Any, X: Array, y: Array, w: Weights) -> Des
     ``optimizer=None``, or by hyper-parameters that are all ``"fixed"``.
     """
     whole, alpha = _fixed_kernel(estimator), numbers(estimator.alpha)
-    kernel = without_white_noise(whole)
+    kernel = kernels.without_white_noise(whole)
     if kernel is None:
         raise out_of_range(estimator, "kernel", "a kernel of the function, not of noise alone")
-    variance = alpha + white_noise(whole, X) if alpha.shape in ((), y.shape) else numbers(None)
+    variance = (
+        alpha + kernels.white_noise(whole, X) if alpha.shape in ((), y.shape) else numbers(None)
+    )
     largest, equal = float(variance.max()), (variance == variance.max()).all()
     if not (np.isfinite(variance).all() and (alpha >= 0).all() and (equal or variance.all())):
         each = f"one for each of the {len(y)} rows of positive weight, with positive variances"
         raise out_of_range(estimator, "alpha", f"one finite number >= 0, or {each}")
     # Rows of equal variance have equal weights, to the last bit.
     w = row_weights(w, y) if equal else row_weights(w, y) * (largest / variance)
-    training = TrainingKernel(
-        partial(gram, kernel),
+    training = kernels.TrainingKernel(
+        partial(kernels.gram, kernel),
         X,
         precomputed=False,
-        strict=strictly_positive_definite(kernel),
-        polynomial=inner_product_kernel(kernel, X.shape[1]),
-        slope=kernel_slope(kernel),
+        strict=kernels.strictly_positive_definite(kernel),
+        polynomial=kernels.inner_product_kernel(kernel, X.shape[1]),
+        slope=kernels.kernel_slope(kernel),
     )
     design = _kernel_design(training, "GaussianProcessRegressor", semidefinite=True)
     return _kernel_squares(design, y, w, largest)
@@ -396,11 +350,11 @@ def from_svr(
     """Build the dual ½ aᵀKa - yᵀa + ε̄‖a‖₁, ``|a| <= C``; a constant sample weight multiplies C.
 
     Without an ``intercept`` the constraint due to the bias is left out. Beyond the box the formula
-    without it is used, since true coefficients do not depend on C.
+    without it is used, since true coefficients do not depend on C. The article's c is n C.
     """
     C = number(estimator, "C") * common_weight(w, estimator)
     epsilon, n = number(estimator, "epsilon", zero=True), len(y)
-    design = _kernel(estimator, X, partial(svr_gram, clone(estimator)), intercept=intercept)
+    design = _kernel(estimator, X, partial(kernels.svr_gram, clone(estimator)), intercept=intercept)
 
     def least(o: DesignedObjective) -> Array:
         return _stacked(solve.epsilon_svr, design, o.y, C, epsilon)
@@ -426,53 +380,53 @@ def _kernel(
         check_kernel_parameters(estimator, kernel, default_gamma=own)
     if evaluate is None:
         named = {"gamma": gamma, "degree": options[0], "coef0": options[1]}
-        evaluate = partial(gram, kernel, params=estimator.kernel_params, **named)
+        evaluate = partial(kernels.gram, kernel, params=estimator.kernel_params, **named)
     elif kernel in ("poly", "polynomial", "rbf"):
-        gamma = resolve_svr_gamma(gamma, X)
+        gamma = kernels.resolve_svr_gamma(gamma, X)
     width = 1 / X.shape[1] if gamma is None else gamma
-    training = TrainingKernel(
+    training = kernels.TrainingKernel(
         evaluate,
         X,
         precomputed=isinstance(kernel, str) and kernel == "precomputed",
-        strict=strictly_positive_definite(kernel),
-        polynomial=inner_product_kernel(kernel, X.shape[1], gamma, *options),
-        slope=kernel_slope(kernel, width, *options),
+        strict=kernels.strictly_positive_definite(kernel),
+        polynomial=kernels.inner_product_kernel(kernel, X.shape[1], gamma, *options),
+        slope=kernels.kernel_slope(kernel, width, *options),
     )
     name = type(estimator).__name__
     return _kernel_design(training, name, intercept=intercept, semidefinite=semidefinite)
 
 
 def _kernel_design(
-    training: TrainingKernel, name: str, *, semidefinite: bool, intercept: bool = False
+    training: kernels.TrainingKernel, name: str, *, semidefinite: bool, intercept: bool = False
 ) -> KernelDesign:
     """Return the design of a kernel, after checking its matrix."""
     K = training.evaluate(training.X, None)
-    require_symmetric(K, "the kernel matrix")
+    kernels.require_symmetric(K, "the kernel matrix")
     # Symmetric to the last bit, since decompositions read one triangle and products both.
     design = KernelDesign((K + K.T) / 2, intercept=intercept, kernel=training)
     if semidefinite:  # a matrix that is given may be of single precision
         tolerance = 1e-6 if training.precomputed else 0.0
-        require_positive_semidefinite(design.spectrum[0], name, tolerance=tolerance)
+        kernels.require_positive_semidefinite(design.spectrum[0], name, tolerance=tolerance)
     return design
 
 
 for _class, _factory in {
-    LinearRegression: from_linear_regression,
-    Ridge: from_ridge,
-    RidgeClassifier: from_ridge_classifier,
-    Lasso: from_lasso,
-    ElasticNet: from_elastic_net,
-    HuberRegressor: from_huber_regressor,
-    LinearSVR: from_linear_svr,
-    QuantileRegressor: from_quantile_regressor,
-    LogisticRegression: from_logistic_regression,
-    InstrumentalRegression: from_instrumental_regression,
-    ARX: from_arx,
+    linear_model.LinearRegression: from_linear_regression,
+    linear_model.Ridge: from_ridge,
+    linear_model.RidgeClassifier: from_ridge_classifier,
+    linear_model.Lasso: from_lasso,
+    linear_model.ElasticNet: from_elastic_net,
+    linear_model.HuberRegressor: from_huber_regressor,
+    svm.LinearSVR: from_linear_svr,
+    linear_model.QuantileRegressor: from_quantile_regressor,
+    linear_model.LogisticRegression: from_logistic_regression,
+    models.InstrumentalRegression: from_instrumental_regression,
+    models.ARX: from_arx,
     KernelRidge: from_kernel_ridge,
-    LSSVC: from_lssvc,
+    models.LSSVC: from_lssvc,
     GaussianProcessRegressor: from_gaussian_process,
-    KernelHuber: from_kernel_huber,
-    KernelLasso: from_kernel_lasso,
-    SVR: from_svr,
+    models.KernelHuber: from_kernel_huber,
+    models.KernelLasso: from_kernel_lasso,
+    svm.SVR: from_svr,
 }.items():
     register_objective(_class, _factory)

@@ -84,7 +84,7 @@ class FeatureDesign:
     @property
     def spans_everything(self) -> bool:
         """Whether every function certainly has true coefficients at the inputs."""
-        return self._least_squares.Q.shape[1] == len(self.matrix)
+        return bool(self._least_squares.Q.shape[1] == len(self.matrix))
 
     def in_basis(self, Q: Array) -> FeatureDesign:
         """Return QᵀΦ with the same coefficients; weights have to be equal."""

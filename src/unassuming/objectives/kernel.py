@@ -67,20 +67,16 @@ class KernelDesign:
         return self._with_ones(values)
 
     def coefficients(self, values: Array) -> Array:
-        """Return the coefficients of least norm."""
-        U, s, Vt = self._singular
-        return ((values @ U) / s) @ Vt
+        """Return the coefficients of least norm whose fitted values come closest."""
+        return np.asarray(values @ self._inverse)
 
     @cached_property
-    def _singular(self) -> tuple[Array, Array, Array]:
-        """The singular value decomposition of Φ, on its numerical range."""
+    def _inverse(self) -> Array:
+        """The transposed pseudoinverse of Φ."""
         if self.intercept:
-            U, s, Vt = svd(self.matrix, full_matrices=False)
-        else:
-            s, U = self.spectrum
-            Vt = U.T
-        keep = np.abs(s) > len(s) * EPS * np.abs(s).max()
-        return U[:, keep], s[keep], Vt[keep]
+            return np.asarray(np.linalg.pinv(self.matrix, rcond=len(self.K) * EPS).T)
+        values, U = self._resolved
+        return np.asarray((U / values) @ U.T)
 
     @cached_property
     def features(self) -> Array | None:
@@ -99,13 +95,18 @@ class KernelDesign:
         keep = s > CUT * s[0]
         return s[keep][::-1] ** 2, U[:, keep][:, ::-1]
 
+    @property
+    def _resolved(self) -> tuple[Array, Array]:
+        """Eigenvalues that are more than rounding, and their vectors."""
+        values, U = self.spectrum
+        keep = np.abs(values) > len(values) * EPS * np.abs(values).max()
+        return values[keep], U[:, keep]
+
     @cached_property
     def root(self) -> Array:
         """``|K|^½``, up to a rotation; eigenvalues that are rounding alone count as zero."""
-        values, U = self.spectrum
-        size = np.abs(values)
-        size = np.where(size > len(size) * EPS * size.max(), size, 0.0)
-        return np.asarray(np.sqrt(size)[:, None] * U.T)
+        values, U = self._resolved
+        return np.asarray(np.sqrt(np.abs(values))[:, None] * U.T)
 
     def penalty(self, alpha: float) -> Penalty:
         """Return ½ alpha ‖f‖²; the intercept has no penalty."""
@@ -135,11 +136,10 @@ class KernelDesign:
 
     def ball(self) -> NormBall:
         """Return Λ^½Uᵀa where eigenvalues are more than rounding; a bias is free."""
-        values, U = self.spectrum
         tolerance = 1e-6 if self.precomputed else 0.0  # it may be of single precision
-        require_positive_semidefinite(values, "a norm bound", tolerance=tolerance)
-        keep = values > len(values) * EPS * values[-1]
-        U, root = U[:, keep], np.sqrt(values[keep])
+        require_positive_semidefinite(self.spectrum[0], "a norm bound", tolerance=tolerance)
+        values, U = self._resolved
+        root, U = np.sqrt(values[values > 0]), U[:, values > 0]
         R, nu, back, forward = U * root, np.ones(len(root)), U / root, (U * root).T
         if self.intercept:
             R, nu = self._with_ones(R), np.append(0.0, nu)
@@ -165,9 +165,7 @@ class KernelDesign:
     @property
     def spans_everything(self) -> bool:
         """Whether K certainly has full rank at the distinct inputs."""
-        size = np.abs(self.spectrum[0])
-        rank = np.count_nonzero(size > len(self.K) * EPS * size.max())
-        return self.strict or rank == len(self.distinct[0])
+        return self.strict or len(self._resolved[0]) == len(self.distinct[0])
 
     @property
     def precomputed(self) -> bool:

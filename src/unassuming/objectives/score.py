@@ -153,18 +153,17 @@ class Gradient(Score):
 
     def _parts(self, at: State, moved: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Return ρ, z_0, the changes of ρ and of z, and the part of the penalty in z_0."""
-        rho, kinked, box = self.loss.rho(at.r), self.penalty.kinked, ()
-        c, pushed = np.zeros((len(rho), 0)), at.a @ self.push.T
-        if kinked:
-            box = self.penalty.subgradients(at.a)
-            c = np.clip(self._unweighted(at, rho), *box)
+        rho = self.loss.rho(at.r)
+        box = self.penalty.subgradients(at.a) if self.penalty.kinked else ()
+        c = np.clip(self._unweighted(at, rho), *box) if box else np.zeros((len(rho), 0))
+        pushed = at.a @ self.push.T
         if len(self.loss.jumps):
             moved = snapped(moved, at.e, self.loss.knots)
             rho, c = self._shortest(at, rho, c, *box)
         delta = np.subtract(self.loss.rho(moved), rho[:, None])  # zero where that is rounding
         delta *= np.abs(delta) > 2 * self.loss.rounding(at.r, at.e)[:, None, None]
         p = delta @ self.A.T
-        if kinked:
+        if box:
             low, high = (side[:, None] for side in box)
             if (low < high).any():
                 u = self._unweighted(at, rho)[:, None] + self._pull(delta)
