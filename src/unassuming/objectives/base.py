@@ -44,10 +44,8 @@ class Objective(ABC):
 
     Attributes
     ----------
-    design : Design or None
-        The features or the kernel, if fitted values are a linear map of the coefficients.
-    loss, penalty : Loss, Penalty or None
-        The parts of the objective, where they are known.
+    design, loss, penalty : Design, Loss, Penalty or None
+        The parts of the objective, where fitted values are linear in the coefficients.
     quadratic : bool
         Whether the sets {Z_0 <= Z_i} are ellipsoids: squares, a quadratic penalty, Ψ = H^(-1/2).
     sign_blind : bool
@@ -55,13 +53,13 @@ class Objective(ABC):
     default_weighting : str
         The weighting Ψ used by default.
     labels_only : bool
-        True if the objective is for labels ±1 and their noise only.
+        Whether the objective is for labels ±1 and their noise only.
     quantile : float or None
         The quantile that it estimates; its gradient then depends on signs of residuals alone.
     endogenous : list of int
         The coefficients whose columns may depend on the noise, so that least squares is biased.
     basis : array of shape (n, n), or None
-        Q, if the rows are those of (Qᵀy, QᵀΦ); None if they are those of the data.
+        Q, if the rows are those of (Qᵀy, QᵀΦ).
     initial : int
         The number of first rows that only start a time series.
 

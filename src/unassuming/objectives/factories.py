@@ -18,7 +18,7 @@ from sklearn.gaussian_process.kernels import RBF, CompoundKernel, ConstantKernel
 from sklearn.kernel_ridge import KernelRidge
 
 from unassuming import kernels, models
-from unassuming._errors import NotAvailable
+from unassuming._errors import NotAvailable, complaint
 from unassuming._typing import Array
 from unassuming.inputs import as_orders, as_series, model_quantile
 from unassuming.models import solvers as solve
@@ -41,9 +41,9 @@ from unassuming.objectives.registry import register_objective
 from unassuming.objectives.systems import ArxObjective
 
 
-def _refused(given: str, problem: str, expected: str, remedy: str) -> ValueError:
+def _refused(option: str, problem: str, expected: str, remedy: str) -> ValueError:
     """Return the refusal of an option of an estimator."""
-    return ValueError(f"{given} {problem}: expected {expected}, given {given}. {remedy}")
+    return ValueError(complaint(option, problem, expected, option, remedy))
 
 
 # --- features ------------------------------------------------------------------------------------
@@ -55,10 +55,9 @@ def _features(estimator: Any, X: Array) -> FeatureDesign:
         remedy = "Set positive=False: the constraint would have to enter the gradient."
         raise _refused("positive=True", "is not supported", "an unconstrained model", remedy)
     if getattr(estimator, "class_weight", None) is not None:
-        given = f"class_weight={estimator.class_weight!r}"
         problem = "depends on the labels, which voids the guarantee"
         remedy = "Weight rows by something other than y, with sample_weight."
-        raise _refused(given, problem, "class_weight=None", remedy)
+        raise _refused("class_weight", problem, "class_weight=None", remedy)
     return FeatureDesign(X, intercept=bool(estimator.fit_intercept))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.objectives.base import Objective
 from unassuming.objectives.refusals import refusal
@@ -80,26 +81,24 @@ def check_objective(objective: Any, factory: Any) -> None:
         return  # residuals and gradient are those of the library
     name, n, d = type(objective).__name__, objective.n, objective.d
     a = 1e-3 * np.linspace(1.0, 2.0, 2 * d).reshape(2, d)  # two candidates, none of them zero
-    call = f"{name}.residuals(coefficients) with coefficients of shape (2, {d})"
-    r = _shaped(call, lambda: objective.residuals(a), (2, n))
-    call = f"{name}.gradient(coefficients, residuals) with residuals of shape"
-    z = _shaped(f"{call} (2, {n})", lambda: objective.gradient(a, r), (2, None))
-    every = np.stack([r, -r, r[:, ::-1]], axis=1)
-    call = f"{call} (2, 3, {n}), three transformations of each,"
-    many = _shaped(call, lambda: objective.gradient(a, every), (2, 3, z.shape[1]))
+    r = _shaped(f"{name}.residuals(coefficients)", objective.residuals, (2, n), a)
+    gradient = f"{name}.gradient(coefficients, residuals)"
+    z = _shaped(gradient, objective.gradient, (2, None), a, r)
+    every = np.stack([r, -r, r[:, ::-1]], axis=1)  # three transformations of each
+    many = _shaped(gradient, objective.gradient, (2, 3, z.shape[1]), a, every)
     if not np.allclose(many[:, 0], z, rtol=1e-6, atol=1e-9 * np.abs(many).max()):
-        raise ValueError(
-            f"{call} gives different numbers for several residual vectors at once and for one at a "
-            f"time: expected the same, given {many[0, 0, :3]} and {z[0, :3]}. Check the axes: "
-            "candidates come first, rows last. ua.testing.check_objective checks more."
-        )
+        wrong = "gives different numbers for several residual vectors at once and for one at a time"
+        given = f"{many[0, 0, :3]} and {z[0, :3]}"
+        remedy = "Check the axes: candidates come first, rows last."
+        raise ValueError(complaint(gradient, wrong, "the same", given, remedy))
 
 
-def _shaped(what: str, call: Callable[[], Array], shape: tuple[int | None, ...]) -> Array:
+def _shaped(
+    what: str, method: Callable[..., Array], shape: tuple[int | None, ...], *arrays: Array
+) -> Array:
     """Return the result of a user's method; refuse another shape than this, and NaN."""
-    expected = f"numbers of shape ({', '.join('k' if s is None else str(s) for s in shape)})"
     try:
-        found = np.asarray(call(), dtype=np.float64)
+        found = np.asarray(method(*arrays), dtype=np.float64)
         given = f"shape {found.shape}, {int(np.isnan(found).sum())} of them NaN"
     except Exception as error:
         found, given = np.full((), np.nan), repr(error)
@@ -107,9 +106,11 @@ def _shaped(what: str, call: Callable[[], Array], shape: tuple[int | None, ...])
     same = len(shape) == found.ndim and all(s in (None, length) for s, length in pairs)
     if same and not np.isnan(found).any():
         return found
-    raise ValueError(
-        f"{what} fails: expected {expected}, given {given}. Candidates come first and rows last: "
-        "write e.g. y - coefficients @ X.T, and insert middle axes into terms of the coefficients "
-        "alone, penalty.reshape(len(penalty), *(1,) * (residuals.ndim - 2), -1). See "
+    wrong = f"fails for arrays of shapes {', '.join(str(array.shape) for array in arrays)}"
+    expected = f"numbers of shape ({', '.join('k' if s is None else str(s) for s in shape)})"
+    remedy = (
+        "Candidates come first and rows last, transformations between them: write e.g. y - "
+        "coefficients @ X.T, and insert middle axes into terms of the coefficients alone. See "
         "docs/howto/add-an-objective.md."
     )
+    raise ValueError(complaint(what, wrong, expected, given, remedy))
