@@ -37,7 +37,6 @@ from unassuming.inputs.door import features_door as features_door
 from unassuming.inputs.door import kernel_door as kernel_door
 from unassuming.inputs.options import SingleOptions as SingleOptions
 from unassuming.inputs.options import as_seed as as_seed
-from unassuming.inputs.options import cell_stream as cell_stream
 from unassuming.inputs.options import check_assumption as check_assumption
 from unassuming.inputs.options import check_inner as check_inner
 from unassuming.inputs.options import check_norm_bound as check_norm_bound
@@ -63,7 +62,6 @@ from unassuming.inputs.tables import check_columns as check_columns
 from unassuming.inputs.tables import check_distinct as check_distinct
 from unassuming.inputs.tables import check_like as check_like
 from unassuming.inputs.tables import check_width as check_width
-from unassuming.inputs.tables import column_at as column_at
 from unassuming.inputs.tables import column_count as column_count
 from unassuming.inputs.tables import column_names as column_names
 from unassuming.inputs.tables import is_frame as is_frame

@@ -131,12 +131,11 @@ def check_alignment(**columns: Any) -> None:
     known = [(name, index) for name, index in indexed.items() if index is not None]
     for name, index in known[1:]:
         reference, expected = known[0]
-        apart = len(index) == len(expected) and not index.equals(expected)
-        pairs = enumerate(zip(index, expected, strict=True)) if apart else ()
-        differ = [(j, a, b) for j, (a, b) in pairs if [a] != [b]]
-        if not differ:  # also if equal names are in indexes of different types
+        alike = index.equals(expected) or list(index) == list(expected)  # of other types, too
+        if len(index) != len(expected) or alike:
             continue
-        j, given, wanted = differ[0]
+        j = next(j for j, pair in enumerate(zip(index, expected, strict=True)) if len({*pair}) > 1)
+        given, wanted = index[j], expected[j]
         wrong, remedy = f"another index than {reference}", "Give both the same index"
         if index.is_unique and expected.is_unique and expected.isin(index).all():
             wrong = f"its rows in another order than {reference}"
