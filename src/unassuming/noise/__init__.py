@@ -10,8 +10,6 @@ used, neither moments nor a density.
 from unassuming.noise.base import LARGEST_GROUP, Noise
 
 # Shared within the library, not public.
-from unassuming.noise.base import draw_key as draw_key
-from unassuming.noise.base import keyed_uniforms as keyed_uniforms
 from unassuming.noise.basis import InBasis
 from unassuming.noise.labels import Labels
 from unassuming.noise.permutations import Exchangeable, ExchangeableWithin, SymmetricExchangeable

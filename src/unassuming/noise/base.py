@@ -163,11 +163,11 @@ def draw_key(rng: np.random.Generator) -> Key:
     return rng.integers(0, 2**64, size=2, dtype=np.uint64)
 
 
-def keyed_words(key: Key, count: int, per_row: int, first: int = 0) -> NDArray[np.uint64]:
-    """Return ``per_row`` random words for each of the rows first, ..., first + count - 1."""
+def keyed_words(key: Key, count: int, per_row: int) -> NDArray[np.uint64]:
+    """Return ``per_row`` random words for each of the rows 0, ..., count - 1."""
     counters = -(-per_row // 4)  # a counter of Philox yields four words
-    philox = np.random.Philox(key=key, counter=first * counters)
-    return philox.random_raw(4 * count * counters).reshape(count, -1)[:, :per_row]
+    words = np.random.Philox(key=key).random_raw(4 * count * counters)
+    return words.reshape(count, -1)[:, :per_row]
 
 
 def keyed_signs(key: Key, count: int, size: int) -> NDArray[np.int8]:

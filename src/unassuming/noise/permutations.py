@@ -10,7 +10,6 @@ import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.noise.base import (
-    Key,
     Noise,
     check_order,
     draw_key,
@@ -81,13 +80,8 @@ class ExchangeableWithin(Permutations):
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> IntArray:
         """Draw permutations, shape (size, n)."""
-        return self.draw_rows(draw_key(rng), 0, n, size)
-
-    def draw_rows(self, key: Key, first: int, count: int, size: int) -> IntArray:
-        """Draw permutations of ``count`` rows, the first of which begins a block."""
-        blocks = np.arange(count) // self.block_rows
-        words = keyed_words(key, count, size, first).T
-        return np.lexsort((words, np.broadcast_to(blocks, words.shape)), axis=1)
+        words = keyed_words(draw_key(rng), n, size).T
+        return np.lexsort((words, np.broadcast_to(self.swap_blocks(n), words.shape)), axis=1)
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[IntArray, int]:
         """Enumerate the permutations within all blocks; -I is not among them."""

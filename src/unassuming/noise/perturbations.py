@@ -110,11 +110,6 @@ class Perturbations:
             )
         return moved
 
-    def take(self, which: slice) -> Perturbations:
-        """Return the transformations of the slice ``which``; G_i is at position i - 1."""
-        size = len(range(*which.indices(self.m - 1)))
-        return Perturbations(self.noise, self.noise.take(self.drawn, which), self.n, size + 1)
-
     def __repr__(self) -> str:
         return f"Perturbations({self.noise!r}, n={self.n}, m={self.m})"
 
