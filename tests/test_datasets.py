@@ -156,18 +156,13 @@ def content(name, random_state):
 
 
 @pytest.mark.parametrize("name", GENERATORS)
-def test_same_seed_same_bytes(name):
-    assert content(name, 7) == content(name, np.random.default_rng(np.int64(7)))
-    assert content(name, 7) != content(name, 8)
-
-
-@pytest.mark.parametrize("name", GENERATORS)
 @pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
 def test_generators_and_random_states_are_accepted_and_advance(name, make):
     source = make(3)
     first = content(name, source)
     assert first == content(name, make(3))
     assert first != content(name, source)
+    assert content(name, 7) == content(name, np.int64(7)) != content(name, 8)
 
 
 def test_no_seed_gives_new_data_and_leaves_numpy_s_global_state_alone():
@@ -180,19 +175,16 @@ def test_no_seed_gives_new_data_and_leaves_numpy_s_global_state_alone():
 
 
 @pytest.mark.parametrize("name", ["sine", "rkhs", "labels"])
-def test_true_functions_take_data_frames_and_survive_pickling(name):
+def test_true_functions_take_data_frames_survive_pickling_and_refuse_other_shapes(name):
     X, _, f = GENERATORS[name](n=6, random_state=0)
     values = f(X).tolist()
     assert f(pd.DataFrame(X)).tolist() == f(X.tolist()).tolist() == values
     assert pickle.loads(pickle.dumps(f))(X).tolist() == values
-
-
-@pytest.mark.parametrize("name", ["sine", "rkhs"])
-@pytest.mark.parametrize("bad", [np.zeros(3), np.zeros((3, 2)), 1.0])
-def test_true_functions_refuse_other_shapes(name, bad):
-    _, _, f = GENERATORS[name](n=6, random_state=0)
-    with pytest.raises(ValueError, match=r"^X has the wrong shape: expected \(N, 1\), given \("):
-        f(bad)
+    for bad in (np.zeros(3), np.zeros((3, 5)), 1.0):
+        with pytest.raises(
+            ValueError, match=r"^X has the wrong shape: expected \(N, [12]\), given"
+        ):
+            f(bad)
 
 
 BAD = {

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from unassuming._numerics import EPS, blur, factor, gaps, kernel_factor, precedes, snapped
+from unassuming._numerics import EPS, blur, factor, gaps, kernel_factor, snapped
 from unassuming.inputs.door import far_columns
+from unassuming.ranking import precedes
 
 
 @pytest.fixture

@@ -135,6 +135,7 @@ def bands():
         z = np.linspace(0.2, 9.8, 60)
         wanted, assumed = functions.values(z[:, None], assumption), functions.assumed(assumption)
         kriging, choice = functions.balanced(wanted, LEVEL, None, assumption)
+        limit = assumed.limit(wanted.norm)
         a, known = kriging.weights(wanted, choice.mu[0])
         sizes = BandSizes.of(Errors.of(wanted, kriging, a, known), assumed)
         for law, draw in LAWS.items():
@@ -143,8 +144,10 @@ def bands():
             for u in kriging.sums(a, y[:, functions.order]):
                 band = function_band(u, sizes, LEVEL)
                 truth = z * np.sin(z)
-                hits += bool(((band.lower <= truth) & (truth <= band.upper)).all())
-                half.append(np.median(band.upper - band.lower) / 2)
+                ends = band.estimate + band.half_width * np.array([[-1.0], [1.0]])
+                lower, upper = np.clip(ends, -limit, limit)
+                hits += bool(((lower <= truth) & (truth <= upper)).all())
+                half.append(np.median(upper - lower) / 2)
             said = verdict(hits, 1 - band.q / band.m, at_least=True)
             yield (
                 f"x sin x, n = {n:<4} {law:<8} K = {kriging.K:<3} {said}  half-width "

@@ -160,13 +160,3 @@ def gaps(r: Array, d: Array, p: Array, s: Array, P: Array, e: Array, norm: float
 def _dots(x: Array, y: Array) -> Array:
     """Return the inner products of the last axes."""
     return np.asarray(np.einsum("...k,...k->...", x, y))
-
-
-def tied(gap: Array, tolerance: Array | float) -> BoolArray:
-    """Whether two numbers are equal: every comparison comes here."""
-    return np.asarray(np.abs(gap) <= tolerance)
-
-
-def precedes(gap: Array, tolerance: Array, tie_order: IntArray) -> BoolArray:
-    """Whether Z_i ≺ Z_0, from Z_i - Z_0 on the last axis, i = 1..m - 1 (docs/theory.md 2)."""
-    return np.where(tied(gap, tolerance), tie_order[1:] < tie_order[0], gap < 0)

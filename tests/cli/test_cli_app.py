@@ -102,7 +102,7 @@ BAD_TABLES = [
     ("infinite.csv", "the column 'y' has infinite values"),
     ("semicolon.csv", "If columns are separated by ';', add --sep \";\"."),
     ("words.csv", "It has two labels: use unassuming region --model ls-svc."),
-    ("alone.csv", "--features does not name the inputs"),
+    ("alone.csv", "alone.csv has no column for the inputs: expected at least one beside 'y'"),
     ("long.csv", "long.csv cannot be read as a table"),
     ("twice.csv", "is in twice.csv more than once"),
     ("binary.csv", "binary.csv cannot be read as a table"),

@@ -1,7 +1,6 @@
 """``unassuming region`` and ``test``: the library's own numbers, and what the screen says."""
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,10 @@ from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
 from speed import slow_but
+from unassuming.cli.build import Advice, build_in_memory
+from unassuming.cli.columns import find
+from unassuming.cli.options import Model, Problem
+from unassuming.cli.terms import Kind
 
 MODELS = ("spline", "krr", "ridge", "ols", "svr", "klasso", "huber")
 OUT = Path("unassuming-region")
@@ -55,14 +58,6 @@ def test_one_feature_gets_a_grid_for_every_level(run):
         [200, 0, 10],
     ]
     assert np.isfinite(found["upper"]).all()
-
-
-@pytest.mark.slow
-def test_at_asks_for_other_inputs_in_any_order_of_columns(run, write):
-    where = write("new.csv", "z,height,age,income\nq,1,2,3\nq,4,5,6\n")
-    report(run, "people.csv", "--target", "y", "--model", "ols", "--at", where, "--level", 0.9)
-    found = pd.read_csv(OUT / "band.csv")
-    assert found[["age", "income", "height"]].to_numpy().tolist() == [[2, 3, 1], [5, 6, 4]]
 
 
 @pytest.mark.slow
@@ -145,16 +140,6 @@ def test_infinite_coefficients_are_strings_that_float_reads(run, tables):
     assert interval["status"] != "CERTIFIED"
 
 
-@pytest.mark.slow
-def test_the_screen_shows_the_intervals_of_the_coefficients(run):
-    result = report(run, "people.csv", "--target", "y", "--model", "ols", "--level", 0.9)
-    interval = json.loads((OUT / "region.json").read_text())["intervals"][0]
-    row = next(line for line in result.stdout.splitlines() if line.startswith("age"))
-    low, high = map(float, re.search(r"\[(\S+), (\S+)\]", row).groups())
-    assert low == pytest.approx(interval["lower"]["age"], rel=1e-3)
-    assert high == pytest.approx(interval["upper"]["age"], rel=1e-3)
-
-
 @pytest.mark.parametrize("model", slow_but(MODELS, "spline", "krr"))
 def test_every_model_of_a_number_gives_files(run, model):
     result = report(run, "sine.csv", "--target", "y", "--model", model, "--m", 20)
@@ -175,16 +160,6 @@ def test_trivial_bounds_are_called_so_in_the_table(run):
     assert len(rows) == 2
     assert all("trivial" in row and "certified" not in row for row in rows)
     assert "logistic regression" in result.stdout
-
-
-def test_the_published_region_is_noted_on_stderr_and_drawn_for_two_features(run):
-    words = ("--features", "a,b", "--model", "ls-svc", "--noise", "symmetric", "--m", 20)
-    result = report(run, "labels.csv", "--target", "label", *words)
-    assert result.stderr.count("\n") == 1
-    assert result.stderr.startswith("note: ")
-    assert "no coverage guarantee" in result.stderr
-    assert (OUT / "classification.png").exists()
-    assert (OUT / "coefficients.png").exists()
 
 
 def test_the_published_region_claims_no_coverage(run):
@@ -216,13 +191,6 @@ def test_the_same_command_twice_gives_the_same_bytes(run, real_pictures):
 
 
 @pytest.mark.slow
-def test_parquet_and_csv_are_the_same_table(run):
-    report(run, "sine.csv", "--target", "y", "--out", "csv", "--m", 20)
-    report(run, "sine.parquet", "--target", "y", "--out", "parquet", "--m", 20)
-    assert Path("csv/band.csv").read_bytes() == Path("parquet/band.csv").read_bytes()
-
-
-@pytest.mark.slow
 def test_rows_with_missing_values_are_dropped_on_request(run, tables, write):
     text = (tables / "sine.csv").read_text()
     where = write("gaps.csv", text + "3.5,\n,1\n")
@@ -230,14 +198,6 @@ def test_rows_with_missing_values_are_dropped_on_request(run, tables, write):
     assert "2 rows with missing values dropped" in result.stdout
     report(run, "sine.csv", "--target", "y", "--out", "full", "--m", 20)
     assert Path("gaps/band.csv").read_bytes() == Path("full/band.csv").read_bytes()
-
-
-@pytest.mark.slow
-def test_splines_have_fewer_knots_for_few_rows_and_many_features(run):
-    few = report(run, "people.csv", "--target", "y", "--m", 20).stdout
-    many = report(run, "sine.csv", "--target", "y", "--m", 20).stdout
-    assert "straight lines in age, income and height" in few
-    assert "a cubic spline of x with 6 knots from 0.5 to 9.5, straight beyond" in many
 
 
 # One number at a time, and the method of simultaneous bounds
@@ -449,3 +409,74 @@ def test_the_hypothesis_about_a_column_names_the_quantile(run):
     assert result.exit_code == 0, result.stderr
     assert "the column truth is the 0.5-quantile of y given x at the 40 rows" in result.stdout
     assert "not examined" not in result.stdout
+
+
+# Advice
+
+
+@pytest.fixture
+def advice(write):
+    """What may be said about a table of numbers or labels and the options of a region."""
+
+    def of(rows, columns, *, labels=False, norm_bound=None, pointwise=False, **options):
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(rng.normal(size=(rows, columns))).rename(columns=lambda j: f"x{j}")
+        y = rng.integers(2, size=rows) if labels else rng.normal(size=rows)
+        path = write("advice.csv", X.assign(y=y).to_csv(index=False))
+        problem = Problem(path, "y", **({"model": Model.OLS} | options))
+        return Advice(build_in_memory(problem, *find(problem)), norm_bound, pointwise)
+
+    return of
+
+
+@pytest.mark.filterwarnings("ignore:y has only two values")
+def test_a_quantile_is_advised_only_where_it_has_bounds(advice):
+    text = "Use a regression quantile, unassuming region --model quantile."
+    assert advice(60, 3).holds(text)
+    assert not advice(60, 4).holds(text)
+    assert not advice(60, 3, labels=True).holds(text)
+
+
+@pytest.mark.filterwarnings("ignore:y has only two values")
+@pytest.mark.parametrize("model", [Model.OLS, Model.LS_SVC, Model.LOGISTIC])
+@pytest.mark.parametrize("columns", [2, 5])
+def test_no_advice_leads_from_one_model_to_another_and_back(advice, model, columns):
+    about = advice(40, columns, labels=True, model=model)
+    led = [name for name in Model if about.holds(f"--model {name}")]
+    few = model is not Model.LS_SVC and columns <= 3
+    assert led == ([Model.LS_SVC] if few else [])
+    assert ("ls-svc" in about.built.two_values) == (model is Model.OLS)
+
+
+def test_a_norm_bound_is_advised_where_it_gives_bounds(run, advice):
+    text = "assume a norm bound, --norm-bound B"
+    assert advice(12, 6).holds(text)
+    assert not advice(12, 6, norm_bound=5.0).holds(text)
+    assert not advice(40, 2, model=Model.SVR).holds(text)
+    assert not advice(40, 2, model=Model.QUANTILE).holds(text)
+    words = ("--target", "y", "--model", "ols", "--norm-bound", 5)
+    path = advice(12, 6).built.problem.data
+    report(run, path, *words)
+    assert np.isfinite(pd.read_csv(OUT / "band.csv")["upper"]).all()
+
+
+def test_advice_about_levels_columns_and_noise_depends_on_the_table(advice):
+    about = advice(40, 3, levels=[0.9, 0.6])
+    assert about.holds("--level 0.5 or less")
+    assert not about.holds("--level 0.7 or less")
+    assert about.holds("use fewer features, or more rows")
+    assert not advice(40, 1).holds("use fewer features, or more rows")
+    assert not advice(40, 3, model=Model.KRR).holds("leave out columns that depend on others")
+    assert not advice(10, 6, noise="exchangeable").holds("--noise symmetric, if it is symmetric")
+    assert advice(40, 3, noise="exchangeable").holds("--noise symmetric, if it is symmetric")
+    assert not advice(40, 3, pointwise=True).holds("--pointwise")
+    assert advice(40, 3, pointwise=True).holds("unassuming region without --pointwise")
+    kept = advice(40, 9).sentences("A fact. Use --model quantile. Another one.")
+    assert kept == "A fact. Another one."
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(30, 1), (10, 1), (200, 3), (80, 3), (100, 2)])
+def test_splines_are_advised_where_the_model_would_have_them(advice, rows, columns):
+    built = advice(rows, columns, model=Model.SPLINE).built
+    curved = {term.kind for term in built.terms} == {Kind.SPLINE}
+    assert advice(rows, columns).holds("--model spline") == curved

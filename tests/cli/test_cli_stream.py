@@ -37,7 +37,7 @@ def made(n, seed=0):
 
 def streamed(table, model, m=128):
     """What the library makes of a table."""
-    made = ua.StreamingRegion(model, m=m, random_state=0, **stream.CELLS)
+    made = ua.StreamingRegion(model, m=m, random_state=0)
     return made.partial_fit(table[["a", "b"]], table["y"]).region()
 
 
@@ -130,17 +130,6 @@ def test_the_grid_of_one_feature_spans_all_rows(run, chunks, real_pictures):
     assert (len(found), found.min(), found.max()) == (200, table["a"].min(), table["a"].max())
     assert "a random sample of 2000, drawn with the seed" in text
     assert (OUT / "band.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.slow
-def test_several_features_get_the_band_at_a_sample_of_the_rows(run, chunks):
-    table = made(4_000)
-    table.to_csv("table.csv", index=False)
-    reported(run, "table.csv", "--stream", "--level", 0.9, "--m", 32)
-    found = tables.open_source(OUT / "band.csv").whole()
-    assert len(found) == 2000
-    assert found["a"].isin(table["a"]).all()
-    assert found["a"].nunique() == 2000
 
 
 @pytest.mark.slow

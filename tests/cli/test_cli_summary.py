@@ -126,16 +126,6 @@ def test_bad_options_are_refused_in_one_line(run, schools, options, message):
 
 
 @pytest.mark.slow
-def test_a_cluster_without_a_label_is_refused_or_dropped(run, schools, write):
-    _, table = schools
-    table.loc[3, "school"] = None
-    path = write("gap.csv", table.drop(columns="weight").to_csv(index=False))
-    words = ("summary", path, "--target", "y", "--clusters", "school")
-    refused(run(*words), "the column 'school' has missing values")
-    assert "1 rows with missing values dropped" in printed(run, *words, "--drop-missing")
-
-
-@pytest.mark.slow
 def test_pictures_show_the_target_and_leave_out_a_large_intercept(run, write, monkeypatch):
     seen = []
     save = Figure.savefig

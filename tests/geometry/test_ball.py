@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from recorded import problems
 from engines import asked, count, engine_of, quadratic_sets, rows_at
+from recorded import problems
 from unassuming.geometry.quadratic import SetsAndBall, qth_largest
 
 CLOSE = 1e-3

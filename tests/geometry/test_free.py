@@ -5,8 +5,8 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 
-from engines import asked, count, engine_of, quadratic_sets
 from dependent_tables import dependent, outputs
+from engines import asked, count, engine_of, quadratic_sets
 from unassuming.geometry.quadratic import QuadraticSets, free_directions, qth_largest
 from unassuming.membership import Engine
 from unassuming.noise import Exchangeable, Symmetric, SymmetricExchangeable

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVR
 
-from recorded import problems
 from engines import asked, count, engine_of, quadratic_sets, rows_at
+from recorded import problems
 from unassuming.geometry.piecewise.model import Model
 from unassuming.geometry.piecewise.relaxation import Relaxation
 from unassuming.geometry.quadratic import qth_largest

@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from unassuming.geometry.quadratic import QuadraticSets, SetsAndBall, radii, rays, spans
 from unassuming.membership import Engine
+from unassuming.models import LSSVC
 from unassuming.noise import (
     BlockSymmetric,
     Exchangeable,
@@ -19,7 +20,6 @@ from unassuming.noise import (
 )
 from unassuming.objectives import factory_for
 from unassuming.ranking import Order
-from unassuming.models import LSSVC
 
 LASSO = Lasso(alpha=0.1)
 

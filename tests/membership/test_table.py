@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from recorded import problems
 from engines import engine_of, quadratic_sets
+from recorded import problems
 from unassuming.membership import FixedTable
 
 QUADRATIC = [name for name in problems() if quadratic_sets(name) is not None]

@@ -13,7 +13,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVR, LinearSVR
 
 from unassuming.kernels import rectangular, truncated_parabolic
-from unassuming.models import least_squares
 from unassuming.models.solvers import (
     concomitant_huber,
     epsilon_svr,
@@ -21,6 +20,7 @@ from unassuming.models.solvers import (
     kernel_huber,
     kernel_ridge,
     l1_least_squares,
+    least_squares,
     linear_svr,
     logistic,
     quantile_regression,

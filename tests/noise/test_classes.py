@@ -18,8 +18,10 @@ from unassuming.noise import (
     Symmetric,
     SymmetricExchangeable,
     as_noise,
+    is_group,
+    is_spherical,
+    sign_units_of,
 )
-from unassuming.noise import is_group, is_spherical, sign_units_of, swap_blocks_of, units_of
 
 ROTATION = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
 EVERY = [

@@ -65,7 +65,7 @@ def test_rows_of_weight_zero_are_refused():
 
 
 def test_a_large_group_is_refused_with_its_order():
-    with pytest.raises(ValueError, match="wrong size to enumerate.*given more"):
+    with pytest.raises(ValueError, match=r"wrong size to enumerate.*given more"):
         ExchangeableWithin(5).group(1002, modulo_sign=False)
     with pytest.raises(ValueError, match="given 14400\\."):
         ExchangeableWithin(5).group(10, modulo_sign=False)

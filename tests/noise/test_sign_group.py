@@ -46,6 +46,7 @@ def test_coverage_for_one_group(n, law):
         assert low <= covered <= high, (level, covered)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("n", [12, 60])
 def test_coverage_for_rows_sorted_by_y(n):
     """A continuous regressor: leverages differ, and the order of the file does not matter."""
@@ -62,6 +63,7 @@ def test_coverage_for_rows_sorted_by_y(n):
     assert low <= covered / SORTED <= high
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("dummy", [False, True])
 def test_coverage_for_tied_rows_sorted_by_y_on_average_over_keys(dummy):
     n, rng = 60, np.random.default_rng(5)
@@ -89,7 +91,7 @@ BLOCKS = np.repeat([0, 1, 2, 3, 4], [1, 2, 3, 1, 4])
     ("n", "blocks", "m", "expected"),
     [
         (5, None, 128, {False: 16, True: 32}),
-        (8, None, 8, {False: 8, True: 8}),
+        pytest.param(8, None, 8, {False: 8, True: 8}, marks=pytest.mark.slow),
         pytest.param(9, None, 128, {False: 128, True: 128}, marks=pytest.mark.slow),
         (11, BLOCKS, 4, {False: 4, True: 4}),
         (11, BLOCKS, 128, {False: 16, True: 32}),

@@ -234,7 +234,7 @@ def test_the_ratio_lies_between_zero_and_one(ratio):
 
 def test_gram_needs_a_kernel():
     X, y, _ = data()
-    with pytest.raises(ValueError, match="not available for logistic regression: .* given 'gram'"):
+    with pytest.raises(ValueError, match=r"not available for logistic regression: .* given 'gram'"):
         region_of(model(), X, y, weighting="gram")
 
 

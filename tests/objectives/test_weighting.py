@@ -180,7 +180,7 @@ def test_any_matrix_of_full_rank_is_a_weighting(name):
     ids=["vector", "number", "NaN", "text"],
 )
 def test_what_is_neither_a_name_nor_a_finite_matrix_is_refused(weighting):
-    with pytest.raises(ValueError, match="weighting (must be a name or a finite matrix|has|is)"):
+    with pytest.raises(ValueError, match=r"weighting (must be a name or a finite matrix|has|is)"):
         region_of("ridge", weighting=weighting)
 
 

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binom
+from scipy.stats import binom
 
 from speed import slow_but
 from unassuming.paper import FIGURES, reproduce
 from unassuming.paper.figures import LEVELS
 from unassuming.paper.reproduce import (
-    Count,
     Raster,
     boundedness,
     build,
@@ -140,15 +139,6 @@ def test_settings_with_the_same_law_are_measured_on_the_same_samples():
     other = repeated(FIGURES[2].settings[0], 4, 8)
     assert (other[0].y != first[0].y).all()
     assert other[1] != first[1]
-
-
-@pytest.mark.parametrize(("covered", "runs"), [(0, 50), (31, 50), (50, 50)])
-def test_the_interval_is_that_of_clopper_and_pearson(covered, runs):
-    left = (covered, runs - covered + 1)
-    right = (covered + 1, runs - covered)
-    low, high = Count(covered, runs).interval
-    assert low == pytest.approx(0 if covered == 0 else beta.ppf(0.005, *left))
-    assert high == pytest.approx(1 if covered == runs else beta.ppf(0.995, *right))
 
 
 # --- where regions end --------------------------------------------------------------------------

@@ -17,7 +17,7 @@ RUNS = 3
 METHODS = {
     "joint region": {},
     "balanced cells": {"method": "cells"},
-    "cells": {"simultaneous": False},
+    "cells": {"simultaneous": False, "method": "cells"},
 }
 
 
@@ -85,4 +85,6 @@ def test_predicted_half_widths_are_near_the_measured_ones(name):
             band = region.band(plan.setting.inputs, level=0.9, norm_bound=B, **given)
             measured[kind].append(np.median(band.upper - band.lower) / 2)
     for kind, widths in measured.items():
-        assert predicted[kind] == pytest.approx(np.median(widths), rel=0.15), kind
+        # Intervals take the best number of cells for each input, a plan one for all of them.
+        rel = 0.2 if kind == "cells" else 0.15
+        assert predicted[kind] == pytest.approx(np.median(widths), rel=rel), kind

@@ -64,7 +64,7 @@ def test_the_grid_spans_the_data_and_keeps_the_names_of_a_frame(kernel):
 def test_infinite_bounds_fill_the_picture_and_say_why(kernel, ax):
     data = ua.plots.band_data(kernel, X[:3], [0.9])
     assert np.isposinf(data.upper[0.9]).all()
-    ua.plots.band(kernel, levels=[0.9], ax=ax)
+    ua.plots.band(kernel, FRAME, levels=[0.9], ax=ax)
     title, entries = legend(ax)
     answer = kernel.band(FRAME, 0.9)
     assert entries[0] == f"90 %: {answer.status.name.lower()}"

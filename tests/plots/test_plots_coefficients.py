@@ -111,13 +111,6 @@ def test_a_region_with_holes_is_not_said_to_end_where_its_first_part_does(ax):
     assert "90 %: some rays enter the region again beyond the boundary shown." in title
 
 
-def test_a_region_traced_on_a_grid_is_said_to_be_traced(ax):
-    y, _ = ua.datasets.arx(n=60, random_state=0)[1:3]
-    found = ua.confidence_region(ua.ARX(na=2, nb=0), None, y, random_state=0, m=20)
-    ua.plots.coefficients(found, levels=[0.5], rays=8, ax=ax)
-    assert "Traced, not certified" in legend(ax)[0]
-
-
 # --- whatever the others are --------------------------------------------------------------------
 
 

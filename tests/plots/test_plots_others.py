@@ -76,19 +76,10 @@ def test_bars_count_equally_many_ranks_and_the_limits_are_binomial(ax):
     assert ax.get_ylabel() == "count (300 samples)"
 
 
-@pytest.mark.parametrize(
-    ("ranks", "m", "bars", "message"),
-    [
-        ([0, 3], 10, None, "integers from 1 to m = 10"),
-        ([11], 10, None, "integers from 1 to m = 10"),
-        ([], 10, None, "not a list of ranks"),
-        ([0.5], 10, None, "not a list of ranks"),
-        ([1], 10, 3, "expected a divisor of 10"),
-    ],
-)
-def test_bad_ranks_are_refused(ranks, m, bars, message):
-    with pytest.raises(ValueError, match=message):
-        ua.plots.ranks_data(ranks, m, bars)
+@pytest.mark.parametrize(("ranks", "bars"), [([0, 3], 5), ([11], 5), ([], 5), ([0.5], 5), ([1], 3)])
+def test_bad_ranks_are_refused(ranks, bars):
+    with pytest.raises(ValueError, match="a divisor of 10" if bars == 3 else "from 1 to m = 10"):
+        ua.plots.ranks_data(ranks, 10, bars)
 
 
 # --- plans --------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.pipeline import make_pipeline
 
 from recorded import make
-from unassuming._numerics import EPS, blur, factor, gaps, kernel_factor, precedes, snapped
+from unassuming._numerics import EPS, blur, factor, gaps, kernel_factor, snapped
+from unassuming.ranking import precedes
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,7 @@ def test_an_interval_is_not_wider_than_the_band(n):
     assert ("joint region" in methods.pop()) == (n < 120)
 
 
+@pytest.mark.slow
 def test_a_value_of_a_kernel_is_the_band_at_one_input_and_dual_to_its_test():
     region = ua.confidence_region(CHOSEN, *sine(30))
     band = region.band(FINE[[6]], 0.9, simultaneous=False, **ASSUMED)
@@ -167,6 +168,7 @@ def test_neither_seeds_nor_the_order_of_rows_matter(make, model):
             np.testing.assert_allclose(getattr(other, name), getattr(band, name), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_rows_that_are_sorted_by_y_among_equal_inputs_keep_the_level():
     """Five inputs with thirty rows each: rows of one input are ordered by a fixed permutation."""
     X = np.repeat(np.linspace(0, 4, 5), 30)[:, None]

@@ -13,8 +13,7 @@ from sklearn.linear_model import LinearRegression, QuantileRegressor
 from statsmodels.regression.quantile_regression import QuantReg
 
 import unassuming as ua
-from unassuming.membership import Engine
-from unassuming.ranking import Order
+from enumeration import ChosenQuantile, rank_bounds
 
 TAUS = (0.1, 0.5, 0.9)
 
@@ -52,7 +51,7 @@ def band_of(runs, level):
 def plain_statistics(region, a):
     """Z_0, ..., Z_{m-1} from the formula, with free indicators where a residual is zero."""
     phi, y = region.objective.design.matrix, region.objective.y
-    tau, penalty = region.noise.tau, region.objective.penalty.l1
+    tau, penalty = region.noise.tau, penalty_of(region)
     w, v = np.linalg.eigh(phi.T @ phi)
     psi = v @ np.diag(w**-0.5) @ v.T
     r = y - phi @ a
@@ -107,14 +106,13 @@ def comparisons(truth, tau, alpha):
     model = QuantileRegressor(quantile=float(tau), alpha=alpha, fit_intercept=False)
     count = below.sum(axis=1)
     for observed in below:
-        y = phi @ truth + np.where(observed, -1.0, 1.0)
-        objective = ua.objectives.from_quantile_regressor(model, phi, y, None)
-        less, not_more = (
-            Engine(objective, noise, below, Order(order)).before(truth[None])[0].astype(int)
-            for order in (first, last)
-        )
-        rows.append(less + not_more)  # 0: after, 1: tied, 2: before
-    return below, np.array(rows)
+        y, table = PHI @ truth + np.where(observed, -1.0, 1.0), []
+        for k in range(len(PHI) + 1):
+            noise = ChosenQuantile(float(tau), below[count == k])
+            options = {"noise": noise, "m": 1 + int((count == k).sum())}
+            low, high = rank_bounds(partial(ua.confidence_region, model, PHI, y, **options), truth)
+            table.append((low - 1, high - low, options["m"] - high))
+        yield int(observed.sum()), table
 
 
 def rank_law(weights, rows, m):
@@ -134,7 +132,7 @@ def rank_law(weights, rows, m):
     return law
 
 
-@pytest.mark.slow_but_first
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tau", "truth", "alpha"),
     [
@@ -210,7 +208,7 @@ def test_a_shifted_candidate_is_rejected(tau):
 def loss(region, a):
     r = region.objective.residuals(a)
     tau = region.noise.tau
-    return np.where(r < 0, (tau - 1) * r, tau * r).sum() + region.objective.penalty.l1 @ np.abs(a)
+    return np.where(r < 0, (tau - 1) * r, tau * r).sum() + penalty_of(region) @ np.abs(a)
 
 
 @pytest.mark.parametrize("tau", TAUS)

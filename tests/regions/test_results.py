@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import unassuming.regions as today
-from unassuming.regions import results
+from unassuming.regions import Ellipsoid, results
 from unassuming.regions.explain import (
     NORM_BOUND,
     Cause,
@@ -65,7 +65,7 @@ def test_unions():
 def test_an_ellipsoid_of_a_hidden_direction_is_endless_there():
     root = np.array([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
     matrix = np.diag([1.0, 0.25, 0.0])
-    found = results.Ellipsoid(np.zeros(3), matrix, 4.0, 0.9, Status.CERTIFIED, "", root)
+    found = Ellipsoid(np.zeros(3), matrix, 4.0, 0.9, Status.CERTIFIED, "", root)
     low, high = found.project(np.eye(3))
     np.testing.assert_allclose(high, [2.0, 4.0, INF])
     np.testing.assert_allclose(low, [-2.0, -4.0, -INF])

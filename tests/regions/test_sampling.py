@@ -104,16 +104,6 @@ def test_ties_do_not_mislead_the_walk():
         assert kstest((a - region.estimate - low) / (high - low), "uniform").statistic < 0.12
 
 
-def test_features_with_an_unseen_direction():
-    X, y = curve(40)
-    region = ua.confidence_region(make_pipeline(SplineTransformer(4), Ridge(0.1)), X, y, m=20)
-    a = region.sample(200, 0.9, random_state=1)
-    assert region.contains(a, 0.9).all()
-    # The basis sums to one: fitted values do not see (1, -1, ..., -1), and no step is made there.
-    unseen = np.append(1.0, -np.ones(a.shape[1] - 1))
-    np.testing.assert_allclose(a @ unseen, region.estimate @ unseen, atol=1e-9)
-
-
 @pytest.mark.slow
 def test_a_region_whose_estimate_is_outside_is_sampled_from_another_member():
     rng = np.random.default_rng(3)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import QuantileRegressor
 
-from recorded import problems
 from engines import asked, count, engine_of, quadratic_sets, rows_at
+from recorded import problems
 from unassuming._errors import NotAvailable
 from unassuming.geometry.branch_and_bound import GAP
 from unassuming.membership import Engine

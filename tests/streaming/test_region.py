@@ -1,5 +1,7 @@
 """The region of a stream: that of all rows in memory with the same characters."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +13,9 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, Standar
 import unassuming as ua
 from in_memory import in_memory, intervals, near, streamed, table
 from unassuming import NotAvailable
-from unassuming.cells.balanced import balanced_band
+from unassuming.cells.balanced import balanced_band, sigma
 from unassuming.cells.estimates import fits
+from unassuming.streaming import ledger
 
 MODELS = [LinearRegression(), Ridge(20.0), LinearRegression(fit_intercept=False)]
 
@@ -78,6 +81,23 @@ def test_few_rows_have_the_signs_that_differ(n, model, m):
     drawn = region._engine.drawn
     assert len(np.unique(drawn, axis=0)) == m - 1
     assert not (drawn == 1).all(axis=1).any()
+
+
+@pytest.mark.parametrize("leaf", [2**15, 4], ids=["few rows", "sums"])
+def test_every_rank_of_the_truth_is_equally_frequent(leaf, monkeypatch):
+    """All 2^8 signs of noise of fixed size: jointly, and for the slope alone."""
+    monkeypatch.setattr(ledger, "LEAF_ROWS", leaf)
+    rng = np.random.default_rng(13)
+    x, size = rng.normal(size=(8, 1)), rng.lognormal(size=8)
+    ranks = []
+    for signs in product([-1, 1], repeat=8):
+        y = 2 - 0.5 * x[:, 0] + size * signs
+        region = ua.StreamingRegion(LinearRegression(), m=8).partial_fit(x, y).region()
+        slope = region.hypothesis("x0", -0.5)
+        ranks.append((region.rank([2.0, -0.5]), slope.rank))
+    assert (region.m, slope.m) == (8, 4)  # three cells have rows enough for the slope
+    for one, m in zip(np.transpose(ranks), (8, 4), strict=True):
+        assert np.bincount(one).tolist() == [0] + [256 // m] * m
 
 
 # --- one number at a time, and balanced bands ----------------------------------------------------
@@ -153,14 +173,14 @@ def test_balanced_bands_from_a_stream_are_those_of_plain_signs():
     sums, K = region.problem.cells.sums.merged(32), 32
     U, size, _ = region.problem.cells.at.vectors(np.eye(4))
     v, beta = fits(sums.G, sums.h, U)
-    band = balanced_band(beta, v, 0.95)
+    band = balanced_band(beta, sigma(v), 0.95)
     cell, Phi = stream._sums.characters(np.arange(n)) % K, np.column_stack([np.ones(n), X])
     each = np.array([np.linalg.lstsq(Phi[cell == b], y[cell == b])[0] for b in range(K)]).T
     middle = region.problem.cells.at.estimates(np.eye(4)) + size * band.estimate
     assert middle == pytest.approx(each.mean(axis=1), abs=1e-9)
-    sigma = size * np.sqrt((1 / v).sum(axis=1)) / K
-    T = np.abs(each @ hadamard(K)[1:].T / K / sigma[:, None]).max(axis=0)
-    assert size * band.half_width == pytest.approx(np.sort(T)[K - 1 - band.q] * sigma, rel=1e-7)
+    scale = size * np.sqrt((1 / v).sum(axis=1)) / K
+    T = np.abs(each @ hadamard(K)[1:].T / K / scale[:, None]).max(axis=0)
+    assert size * band.half_width == pytest.approx(np.sort(T)[K - 1 - band.q] * scale, rel=1e-7)
 
 
 # --- models ------------------------------------------------------------------------------------

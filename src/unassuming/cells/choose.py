@@ -69,7 +69,9 @@ def divide(
     # The user may have chosen the number of cells; `key` orders atoms with equal inputs.
     N, k, r = atoms.L.shape
     best = [Division()] * len(U)
-    orders = atoms.orders(U, key)
+    # Where only some atoms are exchanged all numbers share an order, and so the rest of each cell.
+    few = number_of_leading(r) >= N
+    orders = list(atoms.orders(U, key)) if few else [atoms.order(key)] * len(U)
     for K in numbers_of_cells(N, N * k, r) if cells is None else [cells]:
         ideal = width_factor(K, level)
         alike: dict[int, list[int]] = {}
@@ -80,17 +82,13 @@ def divide(
         for order, some in alike.items():
             widths = [half_width(v, level) for v in information(atoms, dealt[order], U[some])]
             _keep_best(best, some, [dealt[order]] * len(some), widths, N)
-        groups = list(alike.values())
-        if number_of_leading(r) >= N:  # all atoms are exchanged, whatever their order
-            groups = [[i for some in groups for i in some]]
-        for group in groups:
-            worse = [i for i in group if best[i].width > ideal * _IDEAL]
-            if worse and N > K:
-                leading = Leading(atoms, [dealt[id(orders[i])] for i in worse])
-                parts = -(-len(worse) // leading.numbers_at_once())
-                for rows in np.array_split(np.arange(len(worse)), parts):
-                    which = np.array(worse)[rows]
-                    _improve(leading, leading.places[rows], U, which, level, best, ideal)
+        worse = [i for some in alike.values() for i in some if best[i].width > ideal * _IDEAL]
+        if worse and N > K:
+            leading = Leading(atoms, [dealt[id(orders[i])] for i in worse])
+            parts = -(-len(worse) // leading.numbers_at_once())
+            for rows in np.array_split(np.arange(len(worse)), parts):
+                which = np.array(worse)[rows]
+                _improve(leading, leading.places[rows], U, which, level, best, ideal)
     return best
 
 

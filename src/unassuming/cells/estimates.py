@@ -8,6 +8,7 @@ far its estimate is from that of all rows. One factorisation of a cell serves al
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -35,7 +36,14 @@ def order_of(scores: Array, key: int = 0, blocks: IntArray | None = None) -> Int
     # key fixes, never the position: rows may be sorted by y.
     rounded = np.floor(scores * _TIED + _SHIFT)
     keys = [hashed(np.arange(len(scores)), key), *-rounded.T[::-1]]
-    return np.asarray(np.lexsort(keys if blocks is None else [*keys, blocks]), dtype=np.intp)
+    if blocks is not None:
+        return np.asarray(np.lexsort([*keys, blocks]), dtype=np.intp)
+    order = np.argsort(keys[-1], kind="stable")
+    same = np.diff(keys[-1][order]) == 0
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    which = order[tied]
+    order[tied] = which[np.lexsort([one[which] for one in keys])]
+    return order
 
 
 @final
@@ -215,23 +223,14 @@ class Atoms:
         """Return the atoms by leverage, descending."""
         return order_of(self.ordered_by, key)
 
-    def orders(self, U: Array, key: int = 0) -> list[IntArray]:
-        """Return the atoms by leverage, for each number U (c, r): among equal ones by L_ju."""
-        unit = self.L.shape[2] / len(self) or 1.0
-        first = self.leverage / unit
-        rounded = np.floor(first * _TIED + _SHIFT)
-        order = np.argsort(-rounded, kind="stable")
-        same = np.diff(rounded[order]) == 0
-        tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
-        if not len(tied):
-            return [order] * len(U)
-        which, found = np.sort(order[tied]), []
-        others = self.scores[which] @ self.ties / np.sqrt(unit)
-        for s in (self.scores[which] @ U.T).T / np.sqrt(unit):
-            again = order.copy()
-            again[tied] = which[order_of(np.column_stack([first[which], s, others]), key)]
-            found.append(again)
-        return found
+    def orders(self, U: Array, key: int = 0) -> Iterator[IntArray]:
+        """Yield the atoms by leverage for each number U (c, r), among equal ones by L_ju."""
+        by, unit = self.ordered_by, self.L.shape[2] / len(self) or 1.0
+        found: dict[bytes, IntArray] = {}
+        for s in (self.scores @ U.T).T / np.sqrt(unit):
+            order = order_of(np.column_stack([by[:, 0], s, by[:, 1:]]), key)
+            found.setdefault(order.tobytes(), order)
+            yield found[order.tobytes()]
 
     def products(self, places: IntArray) -> Array:
         """Return G_b (K, r, r) of cells with these atoms (K, s), of which N stands for nobody."""

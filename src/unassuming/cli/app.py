@@ -162,7 +162,12 @@ def region(
     values = pointwise and norm_bound is not None
     build = Streaming(stream, checkpoint, checkpoint_every, values)
     there = None if at is None else open_source(at, reading_of(problem))
-    how = {"pointwise": pointwise, "method": str(method), "check": check, "ordered": ordered}
+    how: dict[str, Any] = {
+        "pointwise": pointwise,
+        "method": str(method),
+        "check": check,
+        "ordered": ordered,
+    }
     run_region(problem, *table, Asked(build, out, norm_bound, there, **how))
 
 
@@ -258,14 +263,14 @@ def arx(
     within the region, and exact tests of candidates. Draws the region of two coefficients.
     """
     check_levels(levels, m)
-    from unassuming.cli.others import System, run_arx
+    from unassuming.cli.others import run_arx
     from unassuming.cli.tables import Reading
     from unassuming.models import ARX
 
     model = ARX(na, nb, delay=delay, fit_intercept=intercept)
-    system = System(data, target, input, model, Reading(sep, decimal, encoding))
+    reading = Reading(sep, decimal, encoding)
     settings = {"noise": noise, "m": m, "random_state": seed}
-    run_arx(system, candidate, levels, settings, out)
+    run_arx(data, target, input, model, reading, candidate, levels, settings, out)
 
 
 @_command("experiment")
@@ -291,14 +296,14 @@ def experiment(
     The assignment was random, and nothing is assumed about the outcomes. Prints the estimate, an
     exact interval of a constant effect, and the exact p-value of a hypothetical effect.
     """
-    from unassuming.cli.others import Trial, run_experiment
+    from unassuming.cli.others import run_experiment
     from unassuming.cli.tables import Reading
 
     roles = {"treatment": treatment, "strata": strata, "clusters": clusters}
-    reading = Reading(sep, decimal, encoding)
-    trial = Trial(data, target, roles, controls, reading, drop_missing)
+    columns = {"target": target, "features": controls, "drop_missing": drop_missing}
     settings = {"effect": effect, "m": m, "random_state": seed}
-    run_experiment(trial, treated, levels, settings)
+    reading = Reading(sep, decimal, encoding)
+    run_experiment(data, reading, columns, roles, treated, levels, settings)
 
 
 @_command("paper")

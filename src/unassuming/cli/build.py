@@ -15,7 +15,7 @@ from unassuming.cli.columns import Columns, Loaded, load
 from unassuming.cli.options import Assumption, Model, Problem
 from unassuming.cli.tables import Source
 from unassuming.cli.terminal import progress
-from unassuming.cli.terms import Kind, Term, estimator_of, in_short, in_words, terms_of
+from unassuming.cli.terms import Kind, Term, estimator_of, in_short, in_words, rows_each, terms_of
 from unassuming.inputs import coded_classes, one_class
 from unassuming.regions import Language
 
@@ -227,7 +227,15 @@ class Advice:
         """Whether every option in a text can be given, and does what the text says."""
         named = [(found[1], found[2] or "") for found in _OPTION.finditer(text)]
         simultaneous = "without --pointwise" in text
+        if re.search(r"\b(fewer|out|other) (features|columns)", text) and not self._can_shrink:
+            return False
         return all(self._allows(option, value, simultaneous) for option, value in named)
+
+    @property
+    def _can_shrink(self) -> bool:
+        """Whether a model of fewer columns has fewer coefficients."""
+        kernel = self.built.problem.recipe.kernel and not self.built.primal
+        return not kernel and sum(term.size for term in self.built.terms) > 1
 
     def _allows(self, option: str, value: str, simultaneous: bool) -> bool:
         problem, pointwise = self.built.problem, self.pointwise and not simultaneous
@@ -238,15 +246,16 @@ class Advice:
             "model": self._suits(value),
             "kernel": value == "linear" and problem.kernel != "linear",
             "noise": problem.noise != value
-            and not classify
             and recipe.noise is None
             and problem.clusters is None
             and not streamed
-            and value not in (Assumption.LABELS, Assumption.QUANTILE),
+            and (value != Assumption.SYMMETRIC or self.built.region.n >= 3 * self._coefficients),
             "clusters": problem.clusters is None and not classify and recipe.noise is None,
             "features": columns > 1,
             "knots": problem.model is Model.SPLINE,
-            "level": not _number(value) or 0 < float(value) < min(problem.levels),
+            "level": 0 < float(value) < min(problem.levels)
+            if _number(value)
+            else problem.model != Model.QUANTILE or self._coefficients <= _QUANTILE_MOST,
             "norm-bound": self.norm_bound is None
             and problem.model in _BOUNDED_BY_NORM
             and not (streamed and pointwise),
@@ -261,7 +270,6 @@ class Advice:
         """Whether another model answers where this one does not."""
         problem, columns = self.built.problem, len(self.built.columns.features)
         labels = problem.recipe.classify or bool(self.built.two_values)
-        coefficients = 1 + sum(term.size for term in self.built.terms)
         if model == problem.model or problem.clusters or problem.weights:
             return False
         if model == Model.LS_SVC:
@@ -269,8 +277,14 @@ class Advice:
         if model == Model.LOGISTIC or labels:  # no outer bound is known, or no level is exact
             return False
         if model == Model.QUANTILE:
-            return coefficients <= _QUANTILE_MOST
-        return model != Model.SPLINE or coefficients < self.built.region.n
+            return self._coefficients <= _QUANTILE_MOST
+        numeric = sum(term.kind is not Kind.INDICATORS for term in self.built.terms)
+        rows = self.built.region.n // rows_each(columns)
+        return model != Model.SPLINE or rows >= self._coefficients + numeric
+
+    @property
+    def _coefficients(self) -> int:
+        return 1 + sum(term.size for term in self.built.terms)
 
 
 def _number(text: str) -> bool:

@@ -68,8 +68,8 @@ class Columns:
                 f"given {', '.join(map(repr, self.features))}. Name the inputs with --features."
             )
         coded = [name for name in coded if name in kept]
-        found = {"features": kept, "categorical": tuple(coded), "remarks": tuple(remarks)}
-        return replace(self, **found, order=order)
+        settled = replace(self, features=kept, categorical=tuple(coded))
+        return replace(settled, remarks=tuple(remarks), order=order)
 
     def _uninformative(self, column: pd.Series, *, text: bool) -> str:
         """Return why a column is no feature by default; empty if it is one."""
@@ -101,10 +101,7 @@ class Columns:
         return [f"Read as numbers: {', '.join(said)}."] if said else []
 
     def clean(self, frame: pd.DataFrame, first: int = 0) -> pd.DataFrame:
-        """Return finite numbers (and labels) without missing values.
-
-        ``first`` is the number of rows of the file before these; errors count from there.
-        """
+        """Return finite numbers and labels, none missing; errors count from row ``first``."""
         return self._cleaned(frame, self.names, first, drop=self.drop_missing)
 
     def inputs(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -123,10 +120,7 @@ class Columns:
         return _without_missing(frame, first, self.about_missing, drop=drop)
 
     def read(self, column: pd.Series) -> pd.Series:
-        """Return a column as numbers, without currencies, percent signs and thousands separators.
-
-        What is no number is missing in the result.
-        """
+        """Return a column as numbers; currencies, %, and thousands separators are left out."""
         if _is_numeric(column):
             return pd.to_numeric(column)
         text = column.astype("string").str.strip()
@@ -229,10 +223,7 @@ def choose(
     inputs: bool = True,
     asked_by: str = "features",
 ) -> Columns:
-    """Find the columns; those that other options name are never features.
-
-    Without ``inputs`` there are no features unless they are named, by the option ``asked_by``.
-    """
+    """Find the columns; without ``inputs``, only named ones (by ``asked_by``) are features."""
     special = {"target": target, **others}
     _require(source.names, list(special.values()), source.path)
     for option, name in others.items():
@@ -251,6 +242,12 @@ def choose(
         free = [name for name in source.names if name not in special.values()]
         unnamed = [name for name in free if not name or _UNNAMED.fullmatch(name)]
         chosen = [name for name in free if name not in unnamed]
+        if not chosen:
+            raise ValueError(
+                f"{source.path.name} has no column for the inputs: expected at least one beside "
+                f"{joined(map(repr, special.values()))}, given none. Add one, or name it with "
+                "--features."
+            )
         _check_features(source, chosen, special, asked_by)
     coded = split_names(categorical or "", source.names)
     _require(source.names, coded, source.path)
@@ -289,13 +286,7 @@ def _check_features(
 
 
 def split_names(text: str, known: Sequence[str]) -> list[str]:
-    """Return the columns in a list with commas; names may have commas of their own, or quotes.
-
-    Examples
-    --------
-    >>> split_names("age, size, in cm", ["age", "size, in cm"])
-    ['age', 'size, in cm']
-    """
+    """Return the columns in a list with commas; names may have commas of their own, or quotes."""
     parts = next(csv.reader([text], skipinitialspace=True), [])
     pieces = [part.strip() for part in parts if part.strip()]
     found = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, fields, replace
 from functools import partial
 from pathlib import Path
 from textwrap import fill
@@ -93,37 +93,12 @@ def _command(problem: Problem, more: dict[str, Any]) -> str:
 # --- arx ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class System:
-    """The columns and the orders, as they were given."""
-
-    data: Path
-    target: str
-    input: str | None
-    model: Any
-    reading: Reading
-
-    def series(self) -> tuple[Any, Any]:
-        """Return the input, or None, and the output."""
-        if self.input is None and self.model.nb:
-            raise ValueError(
-                "--input is missing: expected the column of the input, given none. Name it, or "
-                "pass --nb 0 for a model without input."
-            )
-        source, named = open_source(self.data, self.reading), self.input if self.model.nb else None
-        columns = choose(source, self.target, named, {}, inputs=False, asked_by="input")
-        if len(columns.features) > 1:
-            raise ValueError(
-                f"--input names several columns: expected one, given {self.input}. Name one column."
-            )
-        gaps = "Fill them in, or take a part of the series without gaps."
-        decimal = self.reading.decimal or "."
-        table = load(source, replace(columns, about_missing=gaps, decimal=decimal))
-        return None if named is None else table.X.iloc[:, 0].to_numpy(), table.y.to_numpy()
-
-
 def run_arx(
-    system: System,
+    data: Path,
+    target: str,
+    given: str | None,
+    model: Any,
+    reading: Reading,
     candidates: Sequence[str],
     levels: Sequence[float],
     settings: dict[str, Any],
@@ -131,9 +106,24 @@ def run_arx(
 ) -> None:
     """Build the region, print coefficients and tests, draw two coefficients."""
     files.check_writable(out, "--out")
-    u, y = system.series()
+    if given is None and model.nb:
+        raise ValueError(
+            "--input is missing: expected the column of the input, given none. Name it, or "
+            "pass --nb 0 for a model without input."
+        )
+    named = given if model.nb else None
+    source = open_source(data, reading)
+    columns = choose(source, target, named, {}, inputs=False, asked_by="input")
+    if len(columns.features) > 1:
+        raise ValueError(
+            f"--input names several columns: expected one, given {given}. Name one column."
+        )
+    gaps = "Fill them in, or take a part of the series without gaps."
+    decimal = reading.decimal or "."
+    table = load(source, replace(columns, about_missing=gaps, decimal=decimal))
+    u, y = None if named is None else table.X.iloc[:, 0].to_numpy(), table.y.to_numpy()
     with progress("building the region"):
-        region = ua.confidence_region(system.model, u, y, **settings)
+        region = ua.confidence_region(model, u, y, **settings)
         tested = [(text, region.test(_numbers(text, region.names))) for text in candidates]
         at = sorted(levels, reverse=True)
         lines = {level: region.crossings(np.eye(len(region.names)), level) for level in at}
@@ -142,8 +132,8 @@ def run_arx(
         out.mkdir(parents=True, exist_ok=True)
         picture = partial(ua.plots.coefficients, region, levels=at)
         written, missing = files.draw({"coefficients.png": picture} if several else {}, out)
-    given = "" if u is None else f", input {system.input}"
-    typer.echo(f"{system.data.name}: output {system.target}{given}, rows in the order of time\n")
+    by = "" if u is None else f", input {given}"
+    typer.echo(f"{data.name}: output {target}{by}, rows in the order of time\n")
     typer.echo(f"{region.text(Language.COMMAND_LINE)}\n")
     rows = [
         [name, f"{value:.4g}", *(_spans(lines[level][j], value) for level in at)]
@@ -186,49 +176,36 @@ def _spans(spans: Any, value: float) -> str:
 # --- experiment -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Trial:
-    """The columns of an experiment, as they were given; ``roles`` by option, some of them None."""
-
-    data: Path
-    target: str
-    roles: dict[str, str | None]
-    controls: str | None
-    reading: Reading
-    drop_missing: bool
-
-
 def run_experiment(
-    trial: Trial, treated: str | None, levels: Sequence[float], settings: dict[str, Any]
+    data: Path,
+    reading: Reading,
+    columns: dict[str, Any],
+    roles: dict[str, str | None],
+    treated: str | None,
+    levels: Sequence[float],
+    settings: dict[str, Any],
 ) -> None:
     """Test the effect, and print the interval of each level."""
-    named = {option: name for option, name in trial.roles.items() if name is not None}
-    source = open_source(trial.data, trial.reading)
-    columns = choose(
-        source,
-        trial.target,
-        trial.controls,
-        named,
-        labels=list(named.values()),
-        drop_missing=trial.drop_missing,
-        inputs=False,
-        asked_by="controls",
+    named = {option: name for option, name in roles.items() if name is not None}
+    source, labels = open_source(data, reading), list(named.values())
+    found = choose(
+        source, others=named, labels=labels, inputs=False, asked_by="controls", **columns
     )
-    table = load(source, replace(columns, decimal=trial.reading.decimal or "."))
-    roles = {option: table.frame[name].to_numpy() for option, name in named.items()}
+    table = load(source, replace(found, decimal=reading.decimal or "."))
+    given = {option: table.frame[name].to_numpy() for option, name in named.items()}
     terms, controls = tuple[Term, ...](), None
     if table.columns.features:
         terms = choose_terms(table.X, table.columns.categorical)
         coded = encoder(terms)
         controls = np.asarray(table.X if coded is None else coded.fit_transform(table.X))
-    column, name = roles["treatment"].tolist(), named["treatment"]
+    column, name = given["treatment"].tolist(), named["treatment"]
     if treated is not None:
         settings = {**settings, "treated": _treated(treated, column, name)}
     first, *others = sorted(levels, reverse=True)
     y = table.y.to_numpy()
-    result = ua.assignment_test(y, **roles, controls=controls, level=first, **settings)
+    result = ua.assignment_test(y, **given, controls=controls, level=first, **settings)
     said = ", ".join(f"{option} {name}" for option, name in named.items())
-    typer.echo(f"{trial.data.name}: target {trial.target}, {said}\n")
+    typer.echo(f"{data.name}: target {columns['target']}, {said}\n")
     without, chosen = result.experiment.names
     rows = f"Rows whose {name} is {chosen}"
     if treated is None:
@@ -378,27 +355,23 @@ def run_demo(picture: Path, seed: int) -> None:
     typer.echo(DATA.strip())
     for text, region, bound in ((SPLINE, spline, None), (KERNEL, kernel, NORM_BOUND)):
         typer.echo(f"{text}\n{region.text(Language.COMMAND_LINE)}\n")
-        _print_band(region, bound)
+        x = np.linspace(0, 10, 5)
+        band = region.band(x[:, None], level=0.9, norm_bound=bound, method="joint")
+        columns = zip(x, band.estimate, band.lower, band.upper, strict=True)
+        rows = [[f"{value:.2f}" for value in row] for row in columns]
+        print_table(("x", "estimate", "90% lower", "90% upper"), rows, right=0)
     typer.echo(VERDICTS)
     _print_verdicts(regions, candidates)
     typer.echo(COVERAGE)
     ranks = _repeat(models["spline ridge"], candidates, seed)
     shares = [[(ranks[who] <= 100 * p).mean() for p in LEVELS] for who in candidates]
-    rows = [(who, *(f"{s:.1%}" for s in row)) for who, row in zip(candidates, shares, strict=True)]
+    counted = zip(candidates, shares, strict=True)
+    rows = [[who, *(f"{s:.1%}" for s in row)] for who, row in counted]
     print_table(("candidate", *(f"in {p:.0%}" for p in LEVELS)), rows, right=1)
     with progress("picture"):
         _draw_demo(spline, kernel, f, ranks[TRUE], picture)
     where = " in the current directory" if picture == Path(picture.name) else ""
     typer.echo(f"\nPicture saved as {picture}{where}.")
-
-
-def _print_band(region: ua.Region, norm_bound: float | None) -> None:
-    """Print the 90 % band at five inputs."""
-    x = np.linspace(0, 10, 5)
-    band = region.band(x[:, None], level=0.9, norm_bound=norm_bound, method="joint")
-    columns = (x, band.estimate, band.lower, band.upper)
-    rows = [[f"{value:.2f}" for value in row] for row in zip(*columns, strict=True)]
-    print_table(("x", "estimate", "90% lower", "90% upper"), rows, right=0)
 
 
 def _print_verdicts(regions: dict[str, ua.Region], candidates: Candidates) -> None:

@@ -207,8 +207,8 @@ class Findings:
         """Return whether the region is bounded, as finite bounds of all coefficients say too."""
         found = self.bounded.by_level.get(level)
         one = None if self.intervals is None else self.intervals.by_level.get(level)
-        joint = one is not None and one.method == "joint region"
-        if joint and self.options["norm_bound"] is None and one.status.name == "CERTIFIED":
+        finite = one is not None and (one.method, one.status.name) == ("joint region", "CERTIFIED")
+        if finite and self.options["norm_bound"] is None:
             return "bounded"
         return "not known" if found is None else str(found.verdict)
 
@@ -243,7 +243,7 @@ def examine(built: Built, inputs: Any, asked: Asked) -> Findings:
     region, levels = built.region, built.problem.levels
     joint = sorted({float(region.level(level)) for level in levels}, reverse=True)
     at = sorted(set(levels), reverse=True) if asked.pointwise else joint
-    options = {
+    options: dict[str, Any] = {
         "norm_bound": asked.norm_bound,
         "simultaneous": not asked.pointwise,
         "method": "auto" if asked.pointwise else asked.method,
@@ -304,7 +304,8 @@ def _about(found: Findings, advice: Advice) -> list[str]:
                 at = texts.setdefault(fact, [])
                 at += [] if level in at else [level]
     for text, at in texts.items():
-        where = "" if len(at) == len(levels) else f"Level {joined(f'{p:.6g}' for p in at)}: "
+        known = len(at) == len(levels) or any(f"level {p:.6g}" in text for p in at)
+        where = "" if known else f"Level {joined(f'{p:.6g}' for p in at)}: "
         said.append(f"{where}{text}")
     if remedies:
         said.append(f"Remedies: {'; '.join(dict.fromkeys(remedies))}.")

@@ -36,9 +36,6 @@ LARGE = 5_000_000
 """Larger tables, in bytes, are streamed if the model allows it: a region in memory takes some
 hundred times the size of the table."""
 
-CELLS = {"cells": 32}
-"""For single numbers and balanced bounds."""
-
 _STREAMED = (Model.SPLINE, Model.RIDGE, Model.OLS)
 
 
@@ -174,7 +171,7 @@ def build_streamed(
     problem: Problem, source: Source, columns: Columns, streaming: Streaming
 ) -> Built:
     """Build the region from chunks of the table."""
-    settings = settings_of(problem) | CELLS
+    settings = settings_of(problem)
     lines = tuple(Term(name, Kind.LINE) for name in columns.features)
     estimator_of(problem, lines)  # wrong options and levels are reported before the file is read
     checkpoint = None
@@ -228,8 +225,8 @@ def _run(
             terms = lines
             if problem.model is Model.SPLINE:
                 terms = _scanned(problem, source, columns, request)
-            stream, ends = StreamingRegion(fitted(terms), **settings), np.full(len(terms), np.inf)
-            state = Pass(stream, RowSample(problem.seed), ends, -ends, terms)
+            stream, far = StreamingRegion(fitted(terms), **settings), np.full(len(terms), np.inf)
+            state = Pass(stream, RowSample(problem.seed), far, -far, terms)
         if not state.finished:
             _read(source, columns, state, checkpoint, request)
     return state

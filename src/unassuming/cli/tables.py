@@ -49,13 +49,10 @@ class Chunk:
 
 
 class Source(ABC):
-    """A table in a file; ``names`` are its columns, without surrounding spaces.
-
-    A column without a name is called as pandas does, "Unnamed: 0" if it is the first.
-    """
+    """A table in a file."""
 
     path: Path
-    names: list[str]
+    names: list[str]  # without surrounding spaces; "Unnamed: 0" as pandas calls it
     streams = True
     """Whether the table can be read chunk by chunk."""
 

@@ -167,23 +167,8 @@ def choose_terms(
     splines: bool = False,
     knots: int | None = None,
 ) -> tuple[Term, ...]:
-    """Return a term for each column.
-
-    Parameters
-    ----------
-    X : DataFrame
-        Inputs, or a sample of them, from which knots are chosen.
-    categorical : sequence of str
-        Columns of categories; the others are numbers.
-    rows : int, optional
-        Number of rows, or of groups of dependent rows; by default those of X.
-    whole : DataFrame, optional
-        All rows, for their categories; by default X.
-    splines : bool
-        Whether numeric columns may be splines.
-    knots : int, optional
-        Of each spline; by default chosen.
-    """
+    """Return a term for each column; ``rows`` counts groups of dependent rows once."""
+    # Knots come from X, which may be a sample of the rows; categories from the whole table.
     every = X if whole is None else whole
     terms = {name: _indicators(every[name]) for name in X.columns if name in categorical}
     numbers = {n: X[n].to_numpy(dtype=np.float64) for n in X.columns if n not in categorical}
@@ -192,7 +177,7 @@ def choose_terms(
     size = knots + 1 if knots is not None else 1
     if knots is None and curved:
         spent = 1 + sum(term.size for term in terms.values()) + len(numbers) - len(curved)
-        left = (len(every) if rows is None else rows) // _rows_each(len(X.columns)) - spent
+        left = (len(every) if rows is None else rows) // rows_each(len(X.columns)) - spent
         size = max(min(left // len(curved), MOST_KNOTS + 1), 1)
     for name, column in numbers.items():
         terms[name] = Term(name, Kind.LINE)
@@ -202,7 +187,8 @@ def choose_terms(
     return tuple(terms[name] for name in X.columns)
 
 
-def _rows_each(columns: int) -> int:
+def rows_each(columns: int) -> int:
+    """Return how many rows a spline takes for each coefficient of the model."""
     return _ROWS_ALONE if columns == 1 else _ROWS_EACH
 
 
@@ -258,10 +244,12 @@ def in_words(terms: Sequence[Term], *, splines: bool) -> list[str]:
     coded = [term for term in terms if term.kind is Kind.INDICATORS]
     if len(lines) == len(terms) and not splines:
         return []
-    said = _curves([term for term in terms if term.kind is Kind.SPLINE])
-    if lines:
-        straight = "a straight line" if len(lines) == 1 else "straight lines"
-        said.append(f"{straight} in {_some(lines)}")
+    curves: dict[tuple[int, int], list[Term]] = {}
+    for term in terms:
+        if term.kind is Kind.SPLINE:
+            curves.setdefault((term.degree, len(term.knots)), []).append(term)
+    said = [_curve(*kind, group) for kind, group in curves.items()]
+    said += [f"straight line{'s' * (len(lines) > 1)} in {_some(lines)}"] if lines else []
     said += [
         f"indicators of {term.column}: {_some(term.levels[1:])}, compared with {term.levels[0]}"
         for term in coded
@@ -269,7 +257,7 @@ def in_words(terms: Sequence[Term], *, splines: bool) -> list[str]:
     text = f"Model, chosen from the inputs alone: {'; '.join(said)}."
     if splines and lines:
         text += (
-            f" (A spline takes {_rows_each(len(terms))} rows for each coefficient of the model, "
+            f" (A spline takes {rows_each(len(terms))} rows for each coefficient of the model, "
             "and enough different values; --knots K sets the number of knots.)"
         )
     few = [
@@ -281,24 +269,18 @@ def in_words(terms: Sequence[Term], *, splines: bool) -> list[str]:
     return [text, *few]
 
 
-def _curves(terms: Sequence[Term]) -> list[str]:
-    """Describe the splines, those of one kind together."""
-    kinds: dict[tuple[int, int], list[Term]] = {}
-    for term in terms:
-        kinds.setdefault((term.degree, len(term.knots)), []).append(term)
-    said = []
-    for (degree, knots), group in kinds.items():
-        several = "s" if len(group) > 1 else ""
-        names = _some([term.column for term in group])
-        what = f"cubic spline{several} of {names} with {knots} knots"
-        if knots == 2:
-            what = f"{'cubic' if degree == 3 else 'quadratic'} curve{several} in {names}"
-        if several:
-            said.append(f"{what}, straight below the 5 % and above the 95 % quantile")
-        else:
-            ends = group[0].knots
-            said.append(f"a {what} from {ends[0]:.4g} to {ends[-1]:.4g}, straight beyond")
-    return said
+def _curve(degree: int, knots: int, group: Sequence[Term]) -> str:
+    """Describe splines of one kind."""
+    names, several = _some([term.column for term in group]), "s" * (len(group) > 1)
+    what = f"cubic spline{several} of {names} with {knots} knots"
+    if knots == 2:
+        what = f"{'cubic' if degree == 3 else 'quadratic'} curve{several} in {names}"
+    low, high = (
+        ("the 5 %", "the 95 % quantile")
+        if several
+        else (f"{x:.4g}" for x in group[0].knots[:: knots - 1])
+    )
+    return f"{what}, straight below {low} and above {high}"
 
 
 def _some(names: Sequence[Any]) -> str:

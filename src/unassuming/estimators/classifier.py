@@ -100,7 +100,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     >>> model.decision_function(inputs).shape, model.predict_band(inputs).shape
     ((3,), (3, 2))
     >>> print(model.band_status_)
-    every bound is finite and an honest outer bound of the region. ...
+    every bound is finite and an honest outer bound of the region
     >>> model.n_features_in_, model.feature_names_in_.tolist(), model.classes_.tolist()
     (1, ['dose'], ['no', 'yes'])
     >>> bool(model.region_.contains([0.0, 0.8], level=0.99))

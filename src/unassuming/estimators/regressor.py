@@ -117,8 +117,8 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         --------
         >>> model = ua.ConfidenceRegressor(random_state=0).fit(X, y)
         >>> model.predict_mean_interval(X[:2]).round(2)
-        array([[0.34, 0.88],
-               [0.81, 1.4 ]])
+        array([[0.43, 0.83],
+               [0.94, 1.37]])
         """
         self.predict(X)  # the estimator checks X and its column names
         asked = self.level if level is None else level

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unassuming._frames import as_frame
-from unassuming._numerics import EPS, SEEN, factor, precedes
+from unassuming._numerics import EPS, SEEN, factor
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming._words import joined
 from unassuming.experiments.design import Experiment
 from unassuming.inputs import as_finite, as_seed, streams
-from unassuming.ranking import Level, Order, check_m, check_ties
+from unassuming.ranking import Level, Order, check_m, check_ties, precedes
 
 _MOST, _DRAWN = 4096, 1000
 """So many assignments are listed; beyond that, so many statistics are computed by default."""

@@ -36,6 +36,7 @@ from unassuming.inputs.directions import require_nonzero as require_nonzero
 from unassuming.inputs.door import features_door as features_door
 from unassuming.inputs.door import kernel_door as kernel_door
 from unassuming.inputs.options import SingleOptions as SingleOptions
+from unassuming.inputs.options import as_count as as_count
 from unassuming.inputs.options import as_seed as as_seed
 from unassuming.inputs.options import check_assumption as check_assumption
 from unassuming.inputs.options import check_inner as check_inner
@@ -47,6 +48,7 @@ from unassuming.inputs.options import check_simultaneous as check_simultaneous
 from unassuming.inputs.options import check_single as check_single
 from unassuming.inputs.options import check_target as check_target
 from unassuming.inputs.options import is_label_model as is_label_model
+from unassuming.inputs.options import is_whole as is_whole
 from unassuming.inputs.options import model_quantile as model_quantile
 from unassuming.inputs.options import streams as streams
 from unassuming.inputs.pipelines import as_features as as_features

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from unassuming._numerics import CELL, CONDITION, PENALTY, factor
+from unassuming._numerics import CELL, CONDITION, PENALTY, Factor
 from unassuming._typing import Array, IntArray
 
 _NAMED = 6  # so many columns a sentence names
@@ -17,12 +17,9 @@ _SOME = 10_000
 """Rows that show the spread of a column without far cells."""
 
 
-def features_door(
-    Phi: Array, w: Array, penalty: float, names: list[str], *, intercept: bool, computed: bool
-) -> str:
+def features_door(Phi: Array, found: Factor, names: list[str], *, computed: bool) -> str:
     """Say which columns are beyond double precision and what to do; nothing if none is."""
-    # The penalty is that of all coefficients but the intercept. Columns that are computed from the
-    # inputs, as splines are, may be next to nothing in most rows.
+    # Columns that are computed from the inputs, as splines are, may be nothing in most rows.
     far = far_columns(Phi)
     if len(far) and not computed:
         j = int(far[0])
@@ -34,8 +31,6 @@ def features_door(
             f"{names[j]}, row {row} (counted from zero). Mark it as missing if it stands for a "
             f"missing value, or take the logarithm of {names[j]}."
         )
-    R = np.sqrt(penalty) * np.eye(Phi.shape[1])[int(intercept) :] if penalty else None
-    found = factor(Phi, w, R, intercept=intercept)
     shared = [names[j] for j in found.in_doubt]
     if shared:
         more = f" and {len(shared) - _NAMED} more" if len(shared) > _NAMED else ""

@@ -30,14 +30,14 @@ def as_count(problem: str, value: Any, least: int, remedy: str) -> int:
 
 def is_whole(value: Any) -> bool:
     """Whether a value is an integer of Python or NumPy, and no truth value."""
-    return isinstance(value, Integral) and type(value) is not bool
+    return type(value) is not bool and isinstance(value, Integral)
 
 
 def _as_number(
     name: str, value: Any, expected: str, remedy: str, *, high: float = np.inf, zero: bool = False
 ) -> float:
     """Return a number above zero, or zero itself, and below a limit; refuse anything else."""
-    number = isinstance(value, Real) and type(value) is not bool
+    number = type(value) is not bool and isinstance(value, Real)
     if not number or not (0 < value < high or (zero and value == 0)):
         raise ValueError(complaint(name, "is out of range", expected, repr(value), remedy))
     return float(value)

@@ -6,11 +6,8 @@ NumPy's random generators change. The file holds no code, and loading it runs no
 """
 
 from unassuming.io.described import check_estimator as check_estimator
-from unassuming.io.described import check_noise_class as check_noise_class
 from unassuming.io.described import describe_estimator as describe_estimator
-from unassuming.io.described import describe_noise as describe_noise
 from unassuming.io.described import known_estimator as known_estimator
-from unassuming.io.described import known_noise as known_noise
 from unassuming.io.described import other_estimator as other_estimator
 from unassuming.io.region import load, save
 

@@ -134,17 +134,13 @@ def known_noise(saved: dict[str, Any], store: Store) -> Noise | None:
     return found
 
 
-def check_noise_class(saved: dict[str, Any], given: Any, file: str, load: str) -> None:
-    """Refuse an assumption that is missing, or of another class than that of the file."""
+def check_noise(saved: dict[str, Any], given: Any, file: str, load: str) -> None:
+    """Refuse an assumption that is missing, or of another class or other parameters."""
     if not isinstance(given, Noise) or type(given).__name__ != saved["class"]:
         raise ValueError(
             f"noise is needed to load {file}, since code is not saved: expected an instance of "
             f"{saved['class']}, given {given!r}. Pass {load}(path, noise=...)."
         )
-
-
-def check_noise(saved: dict[str, Any], given: Noise, file: str) -> None:
-    """Refuse an assumption whose parameters differ from those of the file."""
     differ = _differing(saved["described"], _described(given))
     if differ:
         raise ValueError(

@@ -139,10 +139,9 @@ def load(path: str | os.PathLike[str], estimator: Any = None, noise: Noise | Non
         described.check_estimator(entry, estimator, _FILE, _LOAD)
         known = estimator
     if noise is not None or assumption is None:
-        described.check_noise_class(header["noise"], noise, _FILE, _LOAD)
-        assert noise is not None
-        assumption = noise if arrays["rows"].all() else restricted(noise, arrays["rows"])
-        described.check_noise(header["noise"], assumption, _FILE)
+        rows = arrays["rows"]
+        assumption = noise if noise is None or rows.all() else restricted(noise, rows)
+        described.check_noise(header["noise"], assumption, _FILE, _LOAD)
     try:
         made = drawn, Order(tie_order)
         region = build_region(known, **options, noise=assumption, drawn=made)

@@ -6,10 +6,8 @@ method cannot use.
 """
 
 from unassuming.kernels.compact import rectangular, truncated_parabolic
-from unassuming.kernels.features import InnerProductKernel as InnerProductKernel
 from unassuming.kernels.features import inner_product_kernel as inner_product_kernel
 from unassuming.kernels.features import strictly_positive_definite as strictly_positive_definite
-from unassuming.kernels.features import ways as ways
 from unassuming.kernels.gram import (
     KernelLike,
     gram,
@@ -18,7 +16,6 @@ from unassuming.kernels.gram import (
     resolve_svr_gamma,
     svr_gram,
 )
-from unassuming.kernels.slopes import SlopeOf as SlopeOf
 from unassuming.kernels.slopes import kernel_slope as kernel_slope
 from unassuming.kernels.training import TrainingKernel
 from unassuming.kernels.training import white_noise as white_noise

@@ -38,11 +38,6 @@ class InnerProductKernel:
     c: tuple[float, ...]
     normalised: bool = False
 
-    @property
-    def degree(self) -> int:
-        """The largest k with c_k > 0."""
-        return len(self.c) - 1
-
     def count(self, p: int) -> int:
         """Return the number of features of p inputs."""
         return sum(comb(p + k - 1, k) for k, c in enumerate(self.c) if c)
@@ -52,16 +47,12 @@ class InnerProductKernel:
         if self.normalised:
             length = np.linalg.norm(X, axis=1, keepdims=True)
             X = X / np.where(length > 0, length, 1.0)
-        factors = self.monomials(X.shape[1])
+        columns, degrees = range(X.shape[1]), [k for k, c in enumerate(self.c) if c]
+        factors = [m for k in degrees for m in combinations_with_replacement(columns, k)]
         weights = [np.sqrt(self.c[len(m)] * ways(m)) for m in factors]
         return np.column_stack(
             [w * X[:, list(m)].prod(axis=1) for w, m in zip(weights, factors, strict=True)]
         )
-
-    def monomials(self, p: int) -> list[tuple[int, ...]]:
-        """Return the factors of each feature of p inputs, columns with repetitions."""
-        degrees = [k for k, c in enumerate(self.c) if c]
-        return [m for k in degrees for m in combinations_with_replacement(range(p), k)]
 
 
 def ways(factors: tuple[int, ...]) -> int:

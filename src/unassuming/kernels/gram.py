@@ -123,6 +123,8 @@ def svr_gram(estimator: Any, X: Array, Z: Array | None = None) -> Array:
             f"{(len(X), len(training))}, given shape {values.shape}. SVR calls it with two "
             "matrices, not with pairs of samples."
         )
+    if Z is None:
+        require_symmetric(values, "The Gram matrix of a callable kernel")
     return values
 
 

@@ -113,8 +113,8 @@ def _from_estimator(estimator: Any, objective: Objective, data: Data) -> Candida
         )
         raise ValueError(
             f"the candidate is a classifier of other classes: expected {expected}, given {name} of "
-            f"{joined(map(spoken, classes))}. Pass a function that returns E[y|x], with +1 for the second "
-            "class, or build the region with these classes."
+            f"{joined(map(spoken, classes))}. Pass a function that returns E[y|x], with +1 for the "
+            "second class, or build the region with these classes."
         )
     sign = -1 if reversed_ else 1
     f = _values(sign * fitted_values(estimator, data.X), name, objective, data)

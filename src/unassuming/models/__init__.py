@@ -13,6 +13,5 @@ from unassuming.models.instrumental import InstrumentalRegression
 from unassuming.models.instrumental import numbered_columns as numbered_columns
 from unassuming.models.instrumental import roles_of as roles_of
 from unassuming.models.kernel import LSSVC, KernelHuber, KernelLasso
-from unassuming.models.solvers import least_squares as least_squares
 
 __all__ = ["ARX", "LSSVC", "InstrumentalRegression", "KernelHuber", "KernelLasso"]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, lstsq, qr, solve_triangular, svd
+from scipy.linalg import cho_factor, cho_solve, lstsq, qr, svd
 from scipy.optimize import linprog, nnls
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
@@ -285,11 +285,9 @@ def l1_least_squares(design: Array, y: Array, penalty: Array) -> Array:
     a = (u[: len(held)] - u[len(held) :]) * size / (1 - G[-1] @ u)
     active = np.append(free, held[a != 0])
     columns, slope = D[:, active], np.append(0 * free, np.sign(a[a != 0])) * p[active]
-    R = qr(columns, mode="r")[0][: len(active)]
     x = np.zeros(len(active))
     for _ in range(3):
-        rest = columns.T @ (y - columns @ x) - slope
-        x += solve_triangular(R, solve_triangular(R, rest, trans=1))
+        x += _of_gram(columns, columns.T @ (y - columns @ x) - slope)
     found[active] = np.where(x * slope < 0, 0.0, x)  # zero but for rounding
     return found / unit
 

@@ -44,6 +44,20 @@ class Noise(ABC):
         True if rotations leave the law of the noise unchanged, so that the t interval is exact.
     labels : bool
         True if ``draw`` returns uniform numbers, from which fresh labels ±1 of a candidate follow.
+
+    Examples
+    --------
+    >>> class WholeSymmetric(ua.noise.Noise):
+    ...     orthogonal = True
+    ...
+    ...     def draw(self, n, size, rng):
+    ...         return rng.choice([-1.0, 1.0], size=(size, 1))
+    ...
+    ...     def apply(self, drawn, residuals, fitted):
+    ...         return residuals[..., None, :] * drawn
+    >>> noise = WholeSymmetric()
+    >>> noise.apply(noise.draw(3, 2, np.random.default_rng(0)), np.ones(3), None).shape
+    (2, 3)
     """
 
     assumption: str = "the law of the noise is unchanged by the transformations drawn"
@@ -55,7 +69,7 @@ class Noise(ABC):
 
     @abstractmethod
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
-        """Draw ``size`` transformations of vectors of length ``n``, uniformly from the group.
+        """Draw ``size`` transformations of ``n`` rows, uniformly from the group, with ``rng``.
 
         Return an array whose first axis has length ``size``, or a tuple of such arrays.
         """
@@ -76,7 +90,10 @@ class Noise(ABC):
         """Raise if the assumption cannot be made on ``n`` rows."""
 
     def paired(self, drawn: Any, sets: IntArray, residuals: Array, fitted: Array) -> Array:
-        """Apply to each row of residuals (N, n) the transformation of its number in sets (N,)."""
+        """Apply to each row of residuals (N, n) the one of its number in sets (N,), out of drawn.
+
+        ``fitted`` (N, n) are the values of the candidates.
+        """
         moved = np.empty(residuals.shape)
         for i in np.unique(sets):
             rows, one = sets == i, self.take(drawn, slice(i, i + 1))
@@ -88,7 +105,10 @@ class Noise(ABC):
         return None
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Any, int]:
-        """Return all transformations but the identity (or one of G and -G), and their number."""
+        """Return all transformations of ``n`` rows but the identity, and their number with it.
+
+        With ``modulo_sign``, one of each pair G and -G is kept.
+        """
         raise ValueError(
             "noise has no finite group to enumerate: m='all' needs signs, block signs, "
             f"permutations or both, given {self!r}. Pass an integer m such as m=100."
@@ -99,7 +119,10 @@ class Noise(ABC):
         return tuple(part[which] for part in drawn) if isinstance(drawn, tuple) else drawn[which]
 
     def admits(self, residuals: Array, fitted: Array) -> BoolArray:
-        """Whether each candidate can have produced the data; the true one must be admitted."""
+        """Whether candidates with these ``residuals`` and ``fitted`` (N, n) are possible.
+
+        One that cannot have produced the data lies in no region. The true one must be admitted.
+        """
         return np.ones(fitted.shape[:-1], dtype=np.bool_)
 
     def restrict(self, rows: BoolArray) -> Self:
@@ -109,24 +132,24 @@ class Noise(ABC):
         return self
 
     def units(self, n: int) -> IntArray:
-        """Return for each row the number of the unit that can be set aside as a whole."""
+        """Return for each of ``n`` rows the number of the unit that can be set aside as a whole."""
         if not self.separable:
             raise self.not_separable("units(n)", "rows are set aside")
         return np.arange(n)
 
     def sign_units(self, n: int) -> IntArray | None:
-        """Return for each row the number of the unit whose noise may change its sign, or None.
+        """Return for each of ``n`` rows the number of the unit that may change its sign, or None.
 
         Intervals of single coefficients rest on this, or on `swap_blocks`.
         """
         return None
 
     def swap_blocks(self, n: int) -> IntArray | None:
-        """Return for each row the number of the block within which rows may be swapped, or None."""
+        """Return for each of ``n`` rows the block within which rows may be swapped, or None."""
         return None
 
     def not_separable(self, method: str, when: str) -> NotAvailable:
-        """Return the refusal of a class that does not define a method."""
+        """Return the refusal of a class without a method that is needed when something happens."""
         return NotAvailable(
             f"noise does not say what it assumes when {when}: expected a class with separable = "
             f"True or with its own method {method}, given {self!r}. Define it if the assumption "

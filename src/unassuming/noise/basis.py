@@ -26,6 +26,16 @@ class InBasis(Noise):
         Q, orthonormal columns that do not depend on y, one row for each row that counts.
     inner : str or Noise, default "symmetric"
         What is assumed of Qᵀe; its transformations have to be orthogonal maps.
+
+    Examples
+    --------
+    >>> from scipy.fft import dct
+    >>> noise = ua.noise.InBasis(dct(np.eye(4), norm="ortho"), "symmetric")  # Qᵀe = dct(e)
+    >>> noise
+    InBasis(4 x 4 matrix, Symmetric())
+    >>> flipped = noise.apply(noise.draw(4, 3, np.random.default_rng(0)), np.ones(4), None)
+    >>> np.abs(flipped @ noise.basis).round(6)[0]  # only signs of coordinates change
+    array([2., 0., 0., 0.])
     """
 
     orthogonal = True

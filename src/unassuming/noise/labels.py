@@ -19,6 +19,13 @@ class Labels(Noise):
     uniform numbers U drawn once, y_k = +1 iff U_k < (1 + f(x_k)) / 2 (docs/theory.md 8). A function
     that leaves [-1, 1] at an input is not a regression function and lies in no region; neither does
     a candidate under which an observed label has probability below 1e-12.
+
+    Examples
+    --------
+    >>> noise, f = ua.noise.Labels(), np.array([1.0, -1.0, 1.0])
+    >>> noise.apply(noise.draw(3, 2, np.random.default_rng(0)), np.zeros(3), f)
+    array([[0., 0., 0.],
+           [0., 0., 0.]])
     """
 
     assumption = "the labels are independent given the inputs"

@@ -36,6 +36,14 @@ class Exchangeable(Permutations):
 
     The noise may be skewed and have any mean, which cannot be distinguished from an intercept:
     neither the intercept nor the predictions of a model with one are determined.
+
+    Examples
+    --------
+    >>> noise = ua.noise.Exchangeable()
+    >>> drawn = noise.draw(3, 2, np.random.default_rng(0))
+    >>> np.sort(noise.apply(drawn, np.array([1.0, 2.0, 3.0]), None))
+    array([[1., 2., 3.],
+           [1., 2., 3.]])
     """
 
     assumption = "the noise terms are exchangeable (iid is enough; they may be skewed)"
@@ -63,6 +71,14 @@ class ExchangeableWithin(Permutations):
     ----------
     block_rows : int
         Number of rows in a block, at least 2.
+
+    Examples
+    --------
+    >>> noise = ua.noise.ExchangeableWithin(2)
+    >>> drawn = noise.draw(5, 2, np.random.default_rng(0))
+    >>> np.sort(noise.apply(drawn, np.arange(5.0), None)[:, :2])
+    array([[0., 1.],
+           [0., 1.]])
     """
 
     assumption = (
@@ -110,6 +126,14 @@ class SymmetricExchangeable(Noise):
     """Noise that is exchangeable and symmetric, e.g. iid and symmetric about zero.
 
     A transformation is a random permutation followed by random signs (the hyperoctahedral group).
+
+    Examples
+    --------
+    >>> noise = ua.noise.SymmetricExchangeable()
+    >>> drawn = noise.draw(3, 2, np.random.default_rng(0))
+    >>> np.sort(abs(noise.apply(drawn, np.array([1.0, 2.0, 3.0]), None)))
+    array([[1., 2., 3.],
+           [1., 2., 3.]])
     """
 
     assumption = (

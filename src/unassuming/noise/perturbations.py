@@ -30,7 +30,13 @@ A region of ``QuantileRegressor`` takes the quantile of the model for ``"quantil
 
 
 def as_noise(noise: str | Noise) -> Noise:
-    """Return the assumption of that name; an instance is returned as it is."""
+    """Return the assumption that ``noise`` names; an instance is returned as it is.
+
+    Examples
+    --------
+    >>> ua.noise.as_noise("symmetric")
+    Symmetric()
+    """
     if isinstance(noise, Noise):
         return noise
     if isinstance(noise, str) and noise in NAMED:
@@ -58,6 +64,15 @@ class Perturbations:
         The result of ``noise.draw``, or of the enumeration of its group.
     n, m : int
         Length of the residual vectors; number of statistics, the unperturbed one included.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> perturbations = Perturbations.sample(ua.noise.Symmetric(), n=3, m=5, rng=rng)
+    >>> perturbations.apply([1.0, 2.0, 3.0]).shape
+    (4, 3)
+    >>> Perturbations.enumerate(ua.noise.Symmetric(), 3, modulo_sign=False).m
+    8
     """
 
     noise: Noise
@@ -82,7 +97,8 @@ class Perturbations:
     ) -> Self:
         """Take a group of m signs, or of fewer for few rows, that the leverages (n,) determine.
 
-        The key orders rows of equal leverage.
+        ``noise`` says which rows change together; ``modulo_sign`` is that of `Noise.group`. The
+        key orders rows of equal leverage.
         """
         units = sign_units_of(noise, len(leverage))
         assert units is not None

@@ -24,6 +24,13 @@ class Quantile(Noise):
     ----------
     tau : float, default 0.5
         The probability of falling below, between 0 and 1; the default is the median.
+
+    Examples
+    --------
+    >>> noise = ua.noise.Quantile(0.9)
+    >>> fresh = noise.apply(noise.draw(1000, 2, np.random.default_rng(0)), np.zeros(1000), None)
+    >>> (fresh < 0).mean(axis=1).round(1)
+    array([0.9, 0.9])
     """
 
     orthogonal = False

@@ -15,6 +15,13 @@ class Spherical(Noise):
     determinant one. Both sets are groups, so the regions are exact in either case. For even n those
     of determinant -1 always leave a direction fixed; without them full-rank regions are bounded
     (docs/theory.md 3). Each transformation is a matrix: (m - 1) n^2 numbers are stored.
+
+    Examples
+    --------
+    >>> noise = ua.noise.Spherical()
+    >>> turned = noise.apply(noise.draw(4, 3, np.random.default_rng(0)), np.ones(4), None)
+    >>> np.linalg.norm(turned, axis=-1)
+    array([2., 2., 2.])
     """
 
     assumption = (

@@ -50,6 +50,14 @@ class Symmetric(SignFlips):
     No moments are needed: heavy tails and a different scale in every row are allowed. The
     transformations are signs, r_j -> s_j r_j. Signs that are drawn depend, for row j, on the seed
     and on j only.
+
+    Examples
+    --------
+    >>> noise = ua.noise.Symmetric()
+    >>> drawn = noise.draw(3, 2, np.random.default_rng(0))
+    >>> abs(noise.apply(drawn, np.array([1.0, 2.0, 3.0]), None))
+    array([[1., 2., 3.],
+           [1., 2., 3.]])
     """
 
     assumption = (
@@ -84,6 +92,13 @@ class BlockSymmetric(SignFlips):
     blocks : array of shape (n,)
     column : object
         The labels as they were passed, if as a column of pandas, whose index names the rows.
+
+    Examples
+    --------
+    >>> noise = ua.noise.BlockSymmetric(["a", "a", "b"])
+    >>> flipped = noise.apply(noise.draw(3, 4, np.random.default_rng(0)), np.ones(3), None)
+    >>> bool((flipped[:, 0] == flipped[:, 1]).all())
+    True
     """
 
     assumption = (

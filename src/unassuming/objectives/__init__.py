@@ -30,8 +30,7 @@ from unassuming.objectives.penalties import Kinks
 # Shared within the library, not public.
 from unassuming.objectives.penalties import Penalty as Penalty
 from unassuming.objectives.registry import check_objective as check_objective
-from unassuming.objectives.registry import factory_for, register_objective
-from unassuming.objectives.registry import registered_classes as registered_classes
+from unassuming.objectives.registry import factory_for, register_objective, registered_classes
 from unassuming.objectives.score import Score
 from unassuming.objectives.score import State as State
 from unassuming.objectives.systems import ArxObjective
@@ -67,4 +66,5 @@ __all__ = [
     "from_ridge_classifier",
     "from_svr",
     "register_objective",
+    "registered_classes",
 ]

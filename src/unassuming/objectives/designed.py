@@ -35,7 +35,13 @@ class DesignedObjective(Objective):
     solve : callable, optional
         Returns the minimiser of the objective, where there is no closed form.
     title : str
-        What the objective is called in reports.
+        What it is called in sentences.
+
+    Examples
+    --------
+    >>> objective = region.objective
+    >>> print(objective, objective.residuals(region.estimate).shape, objective.design.matrix.shape)
+    the quadratic objective (50,) (50, 3)
     """
 
     design: Design

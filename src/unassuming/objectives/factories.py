@@ -1,7 +1,6 @@
-"""The objectives of estimators: one function each, with the hyper-parameters as written here.
+"""The objectives of estimators: one function each, whose docstring has what is minimised.
 
-Each minimises what its estimator does, times a constant. A penalty of the squares is alpha, one of
-absolute values l1; weights w are those of the rows, all one by default.
+That is the estimator's own objective, times a constant. Rows have weights w, one by default.
 """
 
 from __future__ import annotations
@@ -121,12 +120,15 @@ def from_huber_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> Desi
     design, epsilon = _features(estimator, X), number(estimator, "epsilon", above=1.0)
     w, alpha = np.full(len(y), common_weight(w, estimator)), number(estimator, "alpha", zero=True)
 
-    def least(o: DesignedObjective) -> Array:
-        return solve.concomitant_huber(o.design.matrix, o.y, o.w, epsilon, o.penalty.ridge)[0]
-
     title, loss = f"Huber regression with epsilon {epsilon:g}", losses.scaled_huber(epsilon)
     penalty, scale = design.penalty(alpha), 1 / len(y)
-    return DesignedObjective(design, y, w, loss, penalty, solve=least, scale=scale, title=title)
+    return DesignedObjective(
+        design, y, w, loss, penalty, solve=partial(_least_huber, epsilon), scale=scale, title=title
+    )
+
+
+def _least_huber(epsilon: float, o: DesignedObjective) -> Array:
+    return solve.concomitant_huber(o.design.matrix, o.y, o.w, epsilon, o.penalty.ridge)[0]
 
 
 def from_linear_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -147,11 +149,14 @@ def from_linear_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedO
     w, penalty = np.full(len(y), 2 * C if squared else C), Penalty(np.diag(ridge), 0 * ridge)
     loss = losses.squared_insensitive(epsilon) if squared else losses.insensitive(epsilon)
 
-    def least(o: DesignedObjective) -> Array:
-        return solve.linear_svr(o.design.matrix, o.y, C, epsilon, ridge, squared=squared)
-
     title = f"the {'squared ' * squared}ε-insensitive loss with epsilon {epsilon:g}"
-    return DesignedObjective(design, y, w, loss, penalty, solve=least, title=title)
+    return DesignedObjective(
+        design, y, w, loss, penalty, solve=partial(_least_svr, C, epsilon, squared), title=title
+    )
+
+
+def _least_svr(C: float, epsilon: float, squared: bool, o: DesignedObjective) -> Array:
+    return solve.linear_svr(o.design.matrix, o.y, C, epsilon, o.penalty.ridge, squared=squared)
 
 
 def from_quantile_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -160,11 +165,14 @@ def from_quantile_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> D
     design, tau = _features(estimator, X), model_quantile(estimator)
     penalty = design.penalty(0.0, len(y) * number(estimator, "alpha", zero=True))
 
-    def least(o: DesignedObjective) -> Array:
-        return solve.quantile_regression(o.design.matrix, o.y, tau, o.penalty.l1)
-
     title, loss = f"the pinball loss of the {tau:g}-quantile", losses.pinball(tau)
-    return DesignedObjective(design, y, np.ones(len(y)), loss, penalty, solve=least, title=title)
+    return DesignedObjective(
+        design, y, np.ones(len(y)), loss, penalty, solve=partial(_least_pinball, tau), title=title
+    )
+
+
+def _least_pinball(tau: float, o: DesignedObjective) -> Array:
+    return solve.quantile_regression(o.design.matrix, o.y, tau, o.penalty.l1)
 
 
 def from_logistic_regression(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -308,17 +316,15 @@ def _fixed_kernel(estimator: Any) -> Any:
 
 
 def _kernel_squares(design: KernelDesign, y: Array, w: Array, alpha: float) -> DesignedObjective:
-    def least(o: DesignedObjective) -> Array:
-        return _stacked(solve.kernel_ridge, design, o.y, alpha, o.w)
-
-    penalty, closed, scale = design.penalty(alpha), least if alpha else None, 1 / len(y)
+    penalty, closed, scale = design.penalty(alpha), _least_ridge if alpha else None, 1 / len(y)
     return DesignedObjective(design, y, w, losses.SQUARES, penalty, solve=closed, scale=scale)
 
 
-def _stacked(solver: Callable[..., tuple[float, Array]], design: KernelDesign, *of: Any) -> Array:
-    """Return [b, a] from a solver for kernels, or a without an intercept."""
-    b, a = solver(design.K, *of, fit_intercept=design.intercept)
-    return np.append(b, a) if design.intercept else a
+def _least_ridge(o: DesignedObjective) -> Array:
+    one = o.design.intercept
+    K, alpha = o.design.matrix[:, int(one) :], o.penalty.alpha
+    b, a = solve.kernel_ridge(K, o.y, alpha, o.w, fit_intercept=one)
+    return np.append(b, a) if one else a
 
 
 def from_kernel_huber(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -326,12 +332,22 @@ def from_kernel_huber(estimator: Any, X: Array, y: Array, w: Weights) -> Designe
     delta, alpha = number(estimator, "delta"), number(estimator, "alpha")
     design = _kernel(estimator, X, semidefinite=True)
 
-    def least(o: DesignedObjective) -> Array:
-        return solve.kernel_huber(design.K, o.y, alpha, delta, o.w)
-
     w, loss, penalty = row_weights(w, y), losses.huber(delta), design.penalty(alpha)
     title, scale = f"kernel Huber regression with threshold {delta:g}", 1 / len(y)
-    return DesignedObjective(design, y, w, loss, penalty, solve=least, scale=scale, title=title)
+    return DesignedObjective(
+        design,
+        y,
+        w,
+        loss,
+        penalty,
+        solve=partial(_least_kernel_huber, delta),
+        scale=scale,
+        title=title,
+    )
+
+
+def _least_kernel_huber(delta: float, o: DesignedObjective) -> Array:
+    return solve.kernel_huber(o.design.matrix, o.y, o.penalty.alpha, delta, o.w)
 
 
 def from_kernel_lasso(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -355,13 +371,22 @@ def from_svr(
     epsilon, n = number(estimator, "epsilon", zero=True), len(y)
     design = _kernel(estimator, X, partial(kernels.svr_gram, clone(estimator)), intercept=intercept)
 
-    def least(o: DesignedObjective) -> Array:
-        return _stacked(solve.epsilon_svr, design, o.y, C, epsilon)
-
     d = n + intercept
     penalty = Penalty(np.zeros((d, d)), np.full(n, epsilon), C)
-    options: dict[str, Any] = {"weighting": "gram", "dual": True, "title": "ε-SVR", "solve": least}
+    options: dict[str, Any] = {
+        "weighting": "gram",
+        "dual": True,
+        "title": "ε-SVR",
+        "solve": _least_dual,
+    }
     return DesignedObjective(design, y, np.ones(n), losses.SQUARES, penalty, **options)
+
+
+def _least_dual(o: DesignedObjective) -> Array:
+    p, one = o.penalty, o.design.intercept
+    K, epsilon = o.design.matrix[:, int(one) :], float(p.l1[0])
+    b, a = solve.epsilon_svr(K, o.y, p.box, epsilon, fit_intercept=one)
+    return np.append(b, a) if one else a
 
 
 def _kernel(

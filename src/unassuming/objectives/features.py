@@ -34,8 +34,8 @@ class FeatureDesign:
     Examples
     --------
     >>> design = ua.objectives.FeatureDesign(np.array([[2.0], [5.0]]), intercept=True)
-    >>> design.names, design.spans_everything
-    (['intercept', 'x0'], True)
+    >>> design.names, design.rows(np.array([[7.0]]))
+    (['intercept', 'x0'], array([[1., 7.]]))
     """
 
     dual, strict, kernel, root = False, False, None, None

@@ -37,6 +37,14 @@ class InstrumentObjective(DesignedObjective):
         Which columns are endogenous, instruments and controls.
     intercept : bool
         Whether there is a column of ones.
+
+    Examples
+    --------
+    >>> X, y, coefficients = ua.datasets.instrumented(n=50, random_state=0)
+    >>> model = ua.InstrumentalRegression(endogenous=0, instruments=2)
+    >>> objective = ua.objectives.from_instrumental_regression(model, X, y, None)
+    >>> objective.names, objective.exogenous.names
+    (['intercept', 'x1', 'x0'], ['intercept', 'x1', 'x2'])
     """
 
     def __init__(self, X: Array, y: Array, w: Array, roles: Roles, *, intercept: bool) -> None:

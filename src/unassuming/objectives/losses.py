@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -41,55 +42,59 @@ class Loss:
         return np.asarray(2 * np.arctanh(np.clip(f, RARE - 1, 1 - RARE))) if self.labels else f
 
 
-SQUARES = Loss(lambda r: r)
+SQUARES = Loss(np.positive)
 """r² / 2."""
 
-LOGISTIC = Loss(lambda r: r / 2, slopes=(0.5,), polynomial=False, labels=True, curvature=0.25)
+LOGISTIC = Loss(
+    partial(np.multiply, 0.5), slopes=(0.5,), polynomial=False, labels=True, curvature=0.25
+)
 """log(1 + exp(-y g)), y = ±1, with the mean f = tanh(g/2) and (1 - f²)/4 <= 1/4 (theory 8)."""
 
 
 def huber(delta: float) -> Loss:
     """Return ``r²/2`` within ±δ, linear beyond (docs/theory.md 7)."""
-    return Loss(lambda r: np.clip(r, -delta, delta), (-delta, delta), (0.0, 1.0, 0.0))
+    return Loss(partial(np.clip, a_min=-delta, a_max=delta), (-delta, delta), (0.0, 1.0, 0.0))
 
 
 def insensitive(epsilon: float) -> Loss:
     """Return ``|r|`` beyond ε, whose derivative jumps at ±ε (LinearSVR)."""
-
-    def rho(r: Array) -> Array:
-        size = np.abs(r)
-        return np.asarray(np.sign(r) * ((size > epsilon) + (size == epsilon) / 2))
-
     knots = (-epsilon, epsilon) if epsilon else (0.0,)
-    jump = 2.0 / len(knots)
-    return Loss(rho, knots, (0.0,) * (len(knots) + 1), (jump,) * len(knots))
+    jumps, slopes = (2.0 / len(knots),) * len(knots), (0.0,) * (len(knots) + 1)
+    return Loss(partial(_outside, epsilon=epsilon), knots, slopes, jumps)
+
+
+def _outside(r: Array, epsilon: float) -> Array:
+    size = np.abs(r)
+    return np.asarray(np.sign(r) * ((size > epsilon) + (size == epsilon) / 2))
 
 
 def squared_insensitive(epsilon: float) -> Loss:
     """Return half the square of what ``|r|`` exceeds ε by."""
+    return Loss(partial(_excess, epsilon=epsilon), (-epsilon, epsilon), (1.0, 0.0, 1.0))
 
-    def rho(r: Array) -> Array:
-        return np.asarray(r - np.clip(r, -epsilon, epsilon))
 
-    return Loss(rho, (-epsilon, epsilon), (1.0, 0.0, 1.0))
+def _excess(r: Array, epsilon: float) -> Array:
+    return np.asarray(r - np.clip(r, -epsilon, epsilon))
 
 
 def pinball(tau: float) -> Loss:
     """Return r (τ - 1{r < 0}), whose minimum is a regression quantile (docs/theory.md 13)."""
-
-    def rho(r: Array) -> Array:
-        return np.asarray(tau - (r < 0))
-
+    rho = partial(_above, tau=tau)
     return Loss(rho, (0.0,), (0.0, 0.0), (1.0,), odd=False, quantile=tau)
+
+
+def _above(r: Array, tau: float) -> Array:
+    return np.asarray(tau - (r < 0))
 
 
 def scaled_huber(epsilon: float) -> Loss:
     """Return HuberRegressor's loss of r/σ, with Σ min(r²/σ², ε²) = n (docs/theory.md 7)."""
+    rho, scale = (partial(one, epsilon=epsilon) for one in (_scaled_and_cut, _scale))
+    return Loss(rho, polynomial=False, odd=False, scale=scale)
 
-    def rho(r: Array) -> Array:
-        return np.clip(r / _scale(r, epsilon), -epsilon, epsilon)
 
-    return Loss(rho, polynomial=False, odd=False, scale=lambda r: _scale(r, epsilon))
+def _scaled_and_cut(r: Array, epsilon: float) -> Array:
+    return np.clip(r / _scale(r, epsilon), -epsilon, epsilon)
 
 
 def _scale(r: Array, epsilon: float) -> Array:

@@ -33,6 +33,8 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
     >>> class MyRidge(Ridge):
     ...     "Ridge with another solver, which minimises the same."
     >>> ua.register_objective(MyRidge, ua.objectives.from_ridge)
+    >>> MyRidge in ua.objectives.registered_classes()
+    True
     """
     for name, given, right, expected in (
         ("estimator_class", estimator_class, isinstance(estimator_class, type), "a class"),
@@ -64,7 +66,13 @@ def factory_for(estimator: Any, kind: type = object) -> Factory:
 
 
 def registered_classes() -> tuple[type, ...]:
-    """Return the classes that have a factory."""
+    """Return the classes that have a factory.
+
+    Examples
+    --------
+    >>> Ridge in ua.objectives.registered_classes()
+    True
+    """
     return tuple(_FACTORIES)
 
 

@@ -70,9 +70,9 @@ class Score(ABC):
 
     Examples
     --------
-    >>> region = ua.confidence_region(LinearRegression(), np.eye(4)[:, :2], np.arange(4.0), m=8)
     >>> score = region.objective.score("hessian")
-    >>> isinstance(score, ua.objectives.Score)
+    >>> at = region.objective.state(region.estimate[None])
+    >>> bool(score.statistics(at, -at.r[:, None])[0].max() < 1e-20)
     True
     """
 

@@ -33,6 +33,13 @@ class ArxObjective(Objective):
         How far the model looks back.
     u, y : arrays of shape (n,)
         Input and output, from the initial values on.
+
+    Examples
+    --------
+    >>> u, y, coefficients = ua.datasets.arx(n=50, random_state=0)
+    >>> objective = ua.confidence_region(ua.ARX(1, 1), u, y).objective
+    >>> objective.names, objective.n
+    (['a1', 'b1'], 49)
     """
 
     default_weighting = "hessian"

@@ -20,21 +20,21 @@ from unassuming.kernels import rectangular, truncated_parabolic
 from unassuming.models import LSSVC, KernelLasso
 from unassuming.objectives import DesignedObjective, from_svr, register_objective
 
+# Number of statistics of every region of the article.
 M = 100
-"""Number of statistics of every region of the article."""
 
+# Levels of the ellipsoids of figure 1; the tables use them for all figures.
 LEVELS = (0.1, 0.5, 0.9)
-"""Levels of the ellipsoids of figure 1; the tables use them for all figures."""
 
+# Inputs are equidistant on [0, 10].
 INPUT_RANGE = 10.0
-"""Inputs are equidistant on [0, 10]."""
 
+# Concerns every level, and so every figure.
 REVERSED = (
     "Erratum 1: in the rank of Z_0 the article counts the Z_i that come after it. That region "
     "would exclude the estimate and contain everything far away. Levels here count the Z_i before "
     "Z_0, as in the proof."
 )
-"""Concerns every level, and so every figure."""
 
 _NO_GUARANTEE = (
     "Erratum 2: given the inputs, slacks of labels are not symmetric, so this region, drawn as "
@@ -119,8 +119,8 @@ def _two_classes(rng: np.random.Generator) -> Sample:
     return Sample(*datasets.two_classes(n=100, random_state=rng), np.array([2.0, 2.0]))
 
 
+# Centres of the classes +1 and -1 of figure 1; the scale of the Laplace noise is 1/2.
 _CENTRES = np.array([[0.0, 0.5], [-0.5, 0.0]])
-"""Centres of the classes +1 and -1 of figure 1; the scale of the Laplace noise is 1/2."""
 
 
 def _coins(rng: np.random.Generator) -> Sample:

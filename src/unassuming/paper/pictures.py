@@ -15,8 +15,8 @@ from unassuming.paper.reproduce import CONFIDENCE, Count, Panel, Reproduction
 from unassuming.plots import canvas, coefficients_data
 from unassuming.testing import process_bounds
 
+# Of a picture, and characters in a line of notes.
 _DPI, _WIDTH = 110, 205
-"""Of a picture, and characters in a line of notes."""
 
 _COLOURS = "viridis_r"  # light for low levels, so that the estimate is visible on them
 _OUTLINED: dict[str, Any] = {

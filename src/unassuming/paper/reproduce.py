@@ -19,26 +19,25 @@ from unassuming.plots import canvas
 from unassuming.regions import Region, confidence_region
 from unassuming.testing import gaussian_process, process_bounds
 
+# ``follow(work, what, total)`` yields the work and may show the progress.
 Follow: TypeAlias = Callable[[Iterable[Any], str, int], Iterator[Any]]
-"""``follow(work, what, total)`` yields the work and may show the progress."""
 
+# Columns of the table; a cell is empty where the entry does not exist.
+#
+# ``bounded`` concerns the region of this level for the sample of the picture. ``coverage`` is the
+# share of ``repetitions`` fresh samples whose region contained the truth, and ``low`` to ``high``
+# its exact 99 % interval.
 COLUMNS = (
     *("panel", "method", "n", "noise", "m", "members", "truth", "level", "members_up_to_level"),
     *("bounded", "covered", "repetitions", "coverage", "low", "high", "promise", "note"),
 )
-"""Columns of the table; a cell is empty where the entry does not exist.
-
-``bounded`` concerns the region of this level for the sample of the picture. ``coverage`` is the
-share of ``repetitions`` fresh samples whose region contained the truth, and ``low`` to ``high`` its
-exact 99 % interval.
-"""
 
 CONFIDENCE = 0.99
+# Candidates of a batch and of a trial, and the level of the median one with the largest scale.
 _BATCH, _PILOTS, _SHARE = 2**12, 256, 0.9
-"""Candidates of a batch and of a trial, and the level of the median one with the largest scale."""
 
+# Of a picture of members, in each direction.
 _PIXELS = 240
-"""Of a picture of members, in each direction."""
 
 _PROCESS_ROWS = (
     (
@@ -119,11 +118,9 @@ def process_shares(
 
 
 def boundedness(region: Region) -> dict[float, str]:
-    """Say at each level whether a region is bounded: "yes", "no" or "not known".
-
-    Quadratic regions have a criterion (docs/theory.md 4.4). For the others some lines through the
-    estimate are examined, and one that never leaves the region proves that it is unbounded.
-    """
+    """Say at each level whether a region is bounded: "yes", "no" or "not known"."""
+    # Quadratic regions have a criterion (docs/theory.md 4.4). For the others some lines through the
+    # estimate are examined, and one that never leaves the region proves that it is unbounded.
     if region.shape.star_convex:
         return {p: "yes" if found else "no" for p, found in region.bounded(LEVELS).items()}
     spectrum = np.linalg.eigh(region.problem.design("boundedness").matrix)[1].T
@@ -138,10 +135,9 @@ def boundedness(region: Region) -> dict[float, str]:
 
 
 class Raster:
-    """Pixels of a window, each with the lowest rank of the members marked there.
+    """Pixels of a window, each with the lowest rank of the members marked there."""
 
-    There is no interpolation: a curve marks the pixel of its value at the centre of each column.
-    """
+    # There is no interpolation: a curve marks the pixel of its value at the centre of each column.
 
     def __init__(self, window: Array, m: int, size: int = _PIXELS) -> None:
         self.window, self.size = np.asarray(window), size
@@ -175,11 +171,9 @@ def evaluate(
     follow: Follow,
     what: str = "members",
 ) -> IntArray:
-    """Rank random candidates; pass those in some region to ``mark``; count each rank, (m + 1,).
-
-    A candidate is the estimate plus s times a standard normal vector, where s is uniform between 0
-    and the smallest power of two at which the median candidate has level 0.9.
-    """
+    """Rank random candidates; pass those in some region to ``mark``; count each rank, (m + 1,)."""
+    # A candidate is the estimate plus s times a standard normal vector, where s is uniform between
+    # 0 and the smallest power of two at which the median candidate has level 0.9.
     rng, d = np.random.default_rng(np.random.SeedSequence([seed, 2])), len(region.names)
     for power in range(-10, 11):
         trial = region.estimate + 2.0**power * rng.normal(size=(_PILOTS, d))
@@ -236,23 +230,14 @@ def _plane(region: Region, sample: Sample) -> tuple[dict[str, Raster], Any]:
 @final
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """The results for one setting.
-
-    Attributes
-    ----------
-    rasters : dict of Raster
-        "models", and "coefficients" if there are two; empty if only the coverage is measured.
-    members : integer array of shape (m + 1,)
-        The number of candidates of each rank; those of rank m are in no region.
-    truth_ranks : integer array of shape (repetitions,)
-        Rank of the truth in each fresh sample.
-    """
+    """The results for one setting; without rasters if only the coverage is measured."""
 
     setting: Setting
     sample: Sample
     region: Region
-    truth_ranks: IntArray
-    rasters: dict[str, Raster] = field(default_factory=dict)
+    truth_ranks: IntArray  # of the truth in each fresh sample
+    rasters: dict[str, Raster] = field(default_factory=dict)  # "models" and "coefficients"
+    # The number of candidates of each rank, (m + 1,); those of rank m are in no region.
     members: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
     bounded: dict[float, str] = field(default_factory=dict)
 

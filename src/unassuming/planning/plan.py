@@ -17,9 +17,6 @@ from typing import Any, final
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.gaussian_process import GaussianProcessRegressor as Process
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
@@ -539,8 +536,7 @@ def _alphas(setting: Setting, alphas: Sequence[float] | None) -> tuple[float, ..
     parameter, assumption = setting.parameter, setting.assumption
     B, scale = assumption.norm_bound, assumption.noise_scale
     if alphas is None:
-        model, ridges = split_pipeline(setting.estimator)[1], (Ridge, KernelRidge, Process)
-        if parameter is None or not isinstance(model, ridges):
+        if parameter is None or not setting.plain.objective.quadratic:
             return ()
         own = float(setting.estimator.get_params()[parameter])
         if B is None or scale is None:

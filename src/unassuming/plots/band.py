@@ -16,8 +16,8 @@ from unassuming.regions import Band, Region, Status
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Points of a picture for each one with bounds; bounds of E[y|x], in [-1, 1], are cut here.
 _FINER, _FAR = 8, 2.0
-"""Points of a picture for each one with bounds; bounds of E[y|x], in [-1, 1], are cut here."""
 
 
 def band_data(

@@ -21,17 +21,18 @@ if TYPE_CHECKING:
 BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
 GREY, BLACK = "0.35", "0.1"
 
+# Metadata of a PNG that do not depend on the run.
 WITHOUT_DATE = {"Software": None}
-"""Metadata of a PNG that do not depend on the run."""
 
+# Characters of notes in an inch, and inches of a column of the legend.
 _LETTERS, _COLUMN = 14.5, 1.5
-"""Characters of notes in an inch, and inches of a column of the legend."""
 
+# Points that are lighter if there are more; inputs of a curve.
 _MANY, _GRID = 500, 200
-"""Points that are lighter if there are more; inputs of a curve."""
 
+# Answers that need no note.
 _FINITE = (Status.CERTIFIED, Status.ONE_BY_ONE, Status.ALL_AT_ONCE)
-"""Answers that need no note."""
+_SHORT = {Status.SOME_EMPTY: "empty at some inputs", Status.TRIVIAL: "no outer bound"}
 
 
 def require_matplotlib() -> None:
@@ -199,7 +200,7 @@ def short(level: float, status: Status, regular: str = "") -> str:
     """Name a level in a legend: its status if bounds are not finite, else the regular words."""
     if status in _FINITE:
         return percent(level) + regular
-    return f"{percent(level)}: {status.name.lower().replace('_', ' ')}"
+    return f"{percent(level)}: {_SHORT.get(status, status.name.lower().replace('_', ' '))}"
 
 
 def sentences(answers: Mapping[float, Bounds]) -> list[str]:

@@ -21,9 +21,9 @@ from unassuming.regions import Interval, Region, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Slanted lines of a projection; an intercept larger than all else by this factor squeezes it;
+# estimates that differ by more than this share of the picture are both drawn.
 _NORMALS, _SQUEEZED, _VISIBLE = 16, 3.0, 0.01
-"""Slanted lines of a projection; an intercept larger than all else by this factor squeezes it;
-estimates that differ by more than this share of the picture are both drawn."""
 
 _AXES = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 

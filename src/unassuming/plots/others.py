@@ -17,14 +17,14 @@ from unassuming.regions import Diagnosis, Region
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Of a histogram of ranks.
 _MOST_BARS, _CONFIDENCE = 20, 0.99
-"""Of a histogram of ranks."""
 
+# Share of the rows whose median the line shows, and points of the line.
 _WINDOW, _PLACES = 0.2, 60
-"""Share of the rows whose median the line shows, and points of the line."""
 
+# Nested regions to sample from: nearly all of the volume of one region is near its boundary.
 _LEVELS = 10
-"""Nested regions to sample from: nearly all of the volume of one region is near its boundary."""
 
 _KINDS = {
     (True, "joint region"): ("all inputs at once, joint region", canvas.BLUE, "-"),

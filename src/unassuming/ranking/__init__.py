@@ -11,6 +11,8 @@ from unassuming.ranking.levels import Level, as_double, as_levels, check_m, leve
 from unassuming.ranking.levels import level_in_print as level_in_print
 from unassuming.ranking.order import Order
 from unassuming.ranking.order import check_ties as check_ties
+from unassuming.ranking.order import precedes as precedes
+from unassuming.ranking.order import tied as tied
 from unassuming.ranking.result import RankTest
 from unassuming.ranking.result import pvalue_in_print as pvalue_in_print
 

@@ -18,7 +18,13 @@ _SHORT = 9
 
 @dataclass(frozen=True)
 class Level:
-    """The confidence level p = 1 - q/m, kept as the integers q and m."""
+    """The confidence level p = 1 - q/m, kept as the integers q and m.
+
+    Examples
+    --------
+    >>> Level.at_least(0.95, m=100), float(Level.at_least(0.9, m=128))
+    (Level(q=5, m=100), 0.90625)
+    """
 
     q: int
     m: int
@@ -51,6 +57,11 @@ def level_in_digits(level: float, m: int | None = None) -> str:
     """Return a level in the digits that identify it among multiples of 1/m, rounded down.
 
     Without m any level may be asked for, and three digits of one minus the level are enough.
+
+    Examples
+    --------
+    >>> level_in_digits(1 - 1 / 2**15), level_in_digits(0.875, m=8), level_in_digits(2 / 3, m=3)
+    ('0.9999694', '0.875', '0.666666666')
     """
     whole = float(repr(float(level))) if m is None else round(level * m) / m
     digits = 2 - floor(log10(1 - whole))
@@ -69,7 +80,13 @@ def level_in_print(level: float) -> str:
 
 
 def as_levels(level: Any) -> list[Any]:
-    """Return one level or several as a list; raise if it would be empty."""
+    """Return one level or several as a list; raise if it would be empty.
+
+    Examples
+    --------
+    >>> as_levels(0.9), as_levels([0.5, 0.9])
+    ([0.9], [0.5, 0.9])
+    """
     levels = list(level) if np.ndim(level) == 1 else [level]
     if not levels:
         raise ValueError(
@@ -80,7 +97,13 @@ def as_levels(level: Any) -> list[Any]:
 
 
 def as_double(level: Any) -> float:
-    """Return a level in double precision, one in lower precision by its printed decimal."""
+    """Return a level in double precision, one in lower precision by its printed decimal.
+
+    Examples
+    --------
+    >>> as_double(np.float32(0.9))
+    0.9
+    """
     if isinstance(level, np.ndarray) and level.ndim == 0:
         level = level[()]
     if isinstance(level, Real) and not isinstance(level, bool):
@@ -105,7 +128,13 @@ def _slack(level: Any) -> float:
 
 
 def check_m(m: object) -> int:
-    """Return m as an integer of at least 2, or raise."""
+    """Return m as an integer of at least 2, or raise.
+
+    Examples
+    --------
+    >>> check_m(100)
+    100
+    """
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or m < 2:
         raise ValueError(
             f"m must be an integer of at least 2, or 'all', given {m!r}. Leave it out for "

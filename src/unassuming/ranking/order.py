@@ -7,17 +7,26 @@ from typing import Self, final
 
 import numpy as np
 
-from unassuming._numerics import precedes
 from unassuming._typing import Array, BoolArray, IntArray
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Order:
-    """π, in which equal statistics are counted: Z_i ≺ Z_0 if Z_i < Z_0, or Z_i = Z_0, π_i < π_0.
+    """The order pi, in which equal statistics are counted.
 
+    Z_i ≺ Z_0 if Z_i < Z_0, or Z_i = Z_0 and π_i < π_0.
     The article prints the relation the other way round; the region {R <= p} would then exclude the
     estimate (erratum 1).
+
+    Examples
+    --------
+    >>> Order.draw(4, "conservative", np.random.default_rng(0)).pi
+    array([0, 1, 2, 3])
+    >>> order = Order(np.array([3, 0, 1, 2]))
+    >>> gap = np.array([0.5, -0.1, 0.0])
+    >>> order.before(gap, 1e-9), int(order.rank(gap, 0)), order.pi.tolist()
+    (array([False,  True,  True]), 3, [3, 0, 1, 2])
     """
 
     pi: IntArray
@@ -42,6 +51,16 @@ class Order:
     def first(self) -> BoolArray:
         """Which Z_i, i = 1..m - 1, precede Z_0 where they tie with it."""
         return np.asarray(self.pi[1:] < self.pi[0])
+
+
+def tied(gap: Array, tolerance: Array | float) -> BoolArray:
+    """Whether two numbers are equal up to rounding: every comparison comes here."""
+    return np.asarray(np.abs(gap) <= tolerance)
+
+
+def precedes(gap: Array, tolerance: Array | float, pi: IntArray) -> BoolArray:
+    """Whether Z_i ≺ Z_0, from Z_i - Z_0 on the last axis, i = 1..m - 1."""
+    return np.where(tied(gap, tolerance), pi[1:] < pi[0], gap < 0)
 
 
 def check_ties(ties: object) -> str:

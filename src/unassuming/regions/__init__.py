@@ -8,6 +8,7 @@ from unassuming.regions.diagnosis import MULTIPLICITY as MULTIPLICITY
 from unassuming.regions.diagnosis import AddedFeature, Diagnosis, Indication, LackOfFit, LeftOut
 from unassuming.regions.diagnosis import Reason as Reason
 from unassuming.regions.diagnosis import columns_of as columns_of
+from unassuming.regions.ellipsoid import Ellipsoid
 from unassuming.regions.explain import FEWER_FEATURES as FEWER_FEATURES
 from unassuming.regions.explain import Explanation, Language, Remedy, Status
 from unassuming.regions.explain import Fact as Fact
@@ -18,7 +19,6 @@ from unassuming.regions.results import (
     Band,
     Boundedness,
     Bounds,
-    Ellipsoid,
     Interval,
     IntervalUnion,
     NormBounds,

@@ -166,7 +166,8 @@ class Answers:
         if functionals is None:
             why = replace(found.why, facts=(*found.why.facts, *numbers.left_out))
             found = replace(found, why=why)
-        return found.summary(problem, g, names, level)
+        summary: Summary = found.summary(problem, g, names, level)
+        return summary
 
     def hypothesis(
         self,
@@ -190,7 +191,8 @@ class Answers:
         asked = g, names, check_level(level), self._options(method, options), tau
         numbers = self._numbers
         if self.problem.objective.endogenous:
-            return numbers.test(*asked)
+            test: RankTest = numbers.test(*asked)
+            return test
         return hypothesis_test(numbers, *asked)
 
     # What answers come from
@@ -198,13 +200,13 @@ class Answers:
     @cached_property
     def _numbers(self) -> Any:
         """Single numbers, of instruments or of cells; refuses what has no answer."""
-        self.region.require_ordinary()
+        self.region._require_ordinary()
         return (Instruments if self.problem.objective.endogenous else Numbers)(self.problem)
 
     @cached_property
     def _functions(self) -> Functions:
         """Values of a function of bounded norm; refuses models and noise without an answer."""
-        self.region.require_ordinary()
+        self.region._require_ordinary()
         return Functions(self.problem)
 
     # What is asked
@@ -331,7 +333,7 @@ class Answers:
             made = partial(self._result, question, make, inner=bool(inner), band=band)
             return list(map(made, levels, found))
 
-        return lambda level: self.region.at_levels(level, at)
+        return lambda level: self.region._at_levels(level, at)
 
     def _result(
         self,

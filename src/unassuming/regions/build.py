@@ -7,7 +7,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -50,7 +50,13 @@ from unassuming.noise import (
     is_group,
     restricted,
 )
-from unassuming.objectives import Objective, check_objective, factory_for
+from unassuming.objectives import (
+    DesignedObjective,
+    KernelDesign,
+    Objective,
+    check_objective,
+    factory_for,
+)
 from unassuming.ranking import Order, check_m, check_ties
 from unassuming.regions.describe import PUBLISHED_CLASSIFIER
 from unassuming.regions.problem import Problem
@@ -311,11 +317,14 @@ def _door(objective: Objective, data: Data, *, computed: bool) -> str:
         return ""
     w = np.ones(objective.n) if data.weight is None else data.weight
     if design.dual:
-        smooth = penalty is not None and not penalty.kinked
-        return kernel_door(design.K, w, penalty.alpha) if smooth else ""
-    ridge = 0.0 if penalty is None else float(penalty.P[-1, -1])
-    options = {"intercept": design.intercept, "computed": computed}
-    return features_door(design.matrix, w, ridge, objective.names, **options)
+        if penalty is None or penalty.kinked:
+            return ""
+        return kernel_door(cast(KernelDesign, design).K, w, penalty.alpha)
+    if penalty is None:
+        found = factor(design.matrix, w, intercept=design.intercept)
+    else:
+        found = cast(DesignedObjective, objective).factor
+    return features_door(design.matrix, found, objective.names, computed=computed)
 
 
 def _features(

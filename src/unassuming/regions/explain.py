@@ -200,6 +200,7 @@ FEWER_FEATURES = Remedy("use fewer features, or more rows", "use fewer features,
 HIGHER_LEVEL = Remedy("ask for a higher level", "--level with a higher level")
 LARGER_BOUND = Remedy("pass a larger norm_bound", "--norm-bound with a larger number")
 LOWER_LEVEL = Remedy("ask at a lower level", "--level with a lower level")
+AT_INPUTS = Remedy("ask for values at the inputs", None)
 INDEPENDENT = Remedy(
     "leave out features that depend on others, or ask for values at the inputs",
     "leave out columns that depend on others",
@@ -210,6 +211,10 @@ SYMMETRIC = Remedy(
 EXCHANGEABLE = Remedy(
     "noise='exchangeable', if the noise is exchangeable",
     "--noise exchangeable, if the noise is exchangeable",
+)
+OTHER_MODELS = Remedy(
+    "use other features, a kernel or LogisticRegression",
+    "use other columns, --kernel rbf or --model logistic",
 )
 STRONGER = Remedy(
     "instruments that move the endogenous column more, or more rows",

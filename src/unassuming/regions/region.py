@@ -24,13 +24,14 @@ from unassuming.inputs import (
 )
 from unassuming.membership import Candidates, Engine, resolve
 from unassuming.noise import Noise, Perturbations
+from unassuming.objectives import State
 from unassuming.ranking import Level, RankTest, as_double, as_levels
 from unassuming.regions.answers import Answers
 from unassuming.regions.describe import PUBLISHED_CLASSIFIER, Description, caveat_of, describe
 from unassuming.regions.diagnosis import Diagnosis, LackOfFit, columns_of, diagnose, lack_of_fit
 from unassuming.regions.explain import Language
 from unassuming.regions.problem import Problem, Tuning
-from unassuming.regions.results import Levels, NormBounds
+from unassuming.regions.results import Levels, NormBounds, over_norm_bounds
 from unassuming.regions.shapes import Shape, shape_of
 from unassuming.regions.single.functions import Assumption
 from unassuming.regions.single.hypotheses import FTest
@@ -38,6 +39,9 @@ from unassuming.regions.single.summary import Summary
 from unassuming.regions.views import View, make_view
 
 T = TypeVar("T")
+
+_MANY = 500
+"""Candidates from which on a shape may know a faster way to their ranks."""
 
 
 @final
@@ -182,7 +186,11 @@ class Region:
     def rank(self, candidates: Any) -> Any:
         """Return the position of Z_0 among the statistics of candidates, from 1 to m."""
         found = self._resolved(candidates)
-        ranks = self._engine.rank(found.known)
+        known = found.known
+        if isinstance(known, State) or len(known) < _MANY or self.problem.not_ordinary:
+            ranks = self._engine.rank(known)
+        else:
+            ranks = self._shape.ranks(known)
         return int(ranks[0]) if found.single else ranks
 
     def smallest_level(self, candidates: Any) -> Any:
@@ -199,7 +207,7 @@ class Region:
     def contains(self, candidates: Any, level: float | Sequence[float] = 0.95) -> Any:
         """Return whether candidates lie in the region of that level, or of several levels."""
         ranks = self.rank(candidates)
-        return self.at_levels(level, lambda used: [ranks <= one.largest_rank for one in used])
+        return self._at_levels(level, lambda used: [ranks <= one.largest_rank for one in used])
 
     def test(self, candidate: Any) -> RankTest:
         """Test the hypothesis that one candidate is the regression function at the inputs.
@@ -369,7 +377,7 @@ cell_estimate
         """
         assumed = Assumption(norm_bound, model_error, noise_scale)
         options = cells, cell_weights, cell_estimate
-        how = {"simultaneous": simultaneous, "target": target, "inner": inner}
+        how: dict[str, Any] = {"simultaneous": simultaneous, "target": target, "inner": inner}
         return self._answers.band(X, level, assumed, method, options, **how)
 
     def summary(
@@ -392,7 +400,7 @@ cell_estimate
 
         Least squares in groups of rows (cells) estimates a number several times. The groups are a
         function of the inputs, the weights, the noise class and the level, never of y, and nothing
-        is drawn. Among rows of equal leverage they also depend on the order of the rows: fix it
+        is drawn. Among rows with equal inputs they also depend on the order of the rows: fix it
         before looking at y. With few rows the estimates of many halves of the rows give an interval
         with at least its level.
 
@@ -469,7 +477,7 @@ cell_estimate
         Examples
         --------
         >>> print(region.hypothesis("x0"))
-        Hypothesis x0 = 0: p-value <= 0.00013 (rank 8192 of 8192).
+        Hypothesis x0 = 0: p-value <= 3.1e-05 (rank 32768 of 32768).
         >>> region.hypothesis(["x0", "x1"], value=[1, 0]).tested
         'x0 = 1 and x1 = 0'
         """
@@ -482,7 +490,7 @@ cell_estimate
     @property
     def shape(self) -> Shape:
         """The geometry in use; printed, it says which one it is, and why."""
-        self.require_ordinary()
+        self._require_ordinary()
         return self._shape
 
     @cached_property
@@ -524,7 +532,7 @@ cell_estimate
             ends = self.shape.reach(rows, [one.q for one in used])
             return [float(t[0]) if single else t for t in ends]
 
-        return self.at_levels(level, at)
+        return self._at_levels(level, at)
 
     def crossings(self, direction: Any, level: Any = 0.95, origin: Any = None) -> Any:
         """Return the closed intervals of t with origin + t · direction in the region, (k, 2).
@@ -556,7 +564,7 @@ cell_estimate
             found = self.shape.intervals(start, lines, [one.q for one in used])
             return [spans[0] if single else spans for spans in found]
 
-        return self.at_levels(level, at)
+        return self._at_levels(level, at)
 
     def sample(
         self,
@@ -605,14 +613,14 @@ cell_estimate
         It is {a : (a - estimate)ᵀH(a - estimate) <= squared_radius} with H = ΦᵀWΦ/n + λP, in the
         directions that change fitted values.
         """
-        return self.at_levels(level, lambda used: [self.shape.ellipsoid(one) for one in used])
+        return self._at_levels(level, lambda used: [self.shape.ellipsoid(one) for one in used])
 
     def bounded(self, level: Any = 0.95) -> Any:
         """Return whether the region of a level is bounded, with a certificate: a `Boundedness`.
 
         Available for quadratic objectives, least-squares classifiers and regression quantiles.
         """
-        return self.at_levels(level, lambda used: [self.shape.bounded(one) for one in used])
+        return self._at_levels(level, lambda used: [self.shape.bounded(one) for one in used])
 
     @property
     def max_bounded_level(self) -> float:
@@ -637,7 +645,7 @@ cell_estimate
         True
         """
         lowest = self.shape.norm_lower_bound
-        return self.at_levels(level, lambda used: [lowest(one) for one in used])
+        return self._at_levels(level, lambda used: [lowest(one) for one in used])
 
     def suggest_norm_bound(self) -> float:
         """Return twice the norm of the estimate: a heuristic from the data, not an assumption.
@@ -676,7 +684,7 @@ cell_estimate
             norm_bounds = [factor * self.suggest_norm_bound() / 2 for factor in (1, 2, 4, 8)]
         given = check_norm_bounds(norm_bounds)
         bands = [self.band(X, level=level, norm_bound=bound, method="joint") for bound in given]
-        return NormBounds.of(bands, given, self.norm_lower_bound(level))
+        return over_norm_bounds(bands, given, self.norm_lower_bound(level))
 
     # Checks, and in print
 
@@ -717,7 +725,7 @@ cell_estimate
             raise ValueError(
                 complaint("most", "is not a number of tests", "an integer >= 1", most, remedy)
             )
-        self.require_ordinary()
+        self._require_ordinary()
         inputs = columns_of(self.problem.data("a test of lack of fit needs"))
         return lack_of_fit(self.problem, inputs, most)
 
@@ -776,12 +784,12 @@ cell_estimate
 
     # Shared with what a region consists of
 
-    def require_ordinary(self) -> None:
+    def _require_ordinary(self) -> None:
         """Refuse data that double precision does not resolve; ranks and tests alone answer."""
         if self.problem.not_ordinary:
             raise NotAvailable(self.problem.not_ordinary)
 
-    def at_levels(self, level: Any, at: Callable[[Sequence[Level]], list[T]]) -> Any:
+    def _at_levels(self, level: Any, at: Callable[[Sequence[Level]], list[T]]) -> Any:
         """Return the answer at one level, or a dictionary of answers at several.
 
         ``at`` takes all levels at once and returns one answer for each.

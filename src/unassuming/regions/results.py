@@ -9,12 +9,9 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
 from unassuming._frames import apart, as_frame
-from unassuming._numerics import EPS, SEEN
 from unassuming._typing import Array, BoolArray
-from unassuming.inputs import as_points
 from unassuming.ranking import level_in_print
 from unassuming.regions.explain import Explanation, Status
 
@@ -42,7 +39,13 @@ NOTHING_AGREES = "no value within the norm bound agrees with the data"
 
 
 class Levels(dict[float, T]):
-    """Answers at several levels: a dictionary that prints its results one by one."""
+    """Answers at several levels: a dictionary that prints its results one by one.
+
+    Examples
+    --------
+    >>> Levels({0.5: True, 0.9: False})[0.9]
+    False
+    """
 
     def __str__(self) -> str:
         if all(is_dataclass(answer) for answer in self.values()):
@@ -62,6 +65,14 @@ class IntervalUnion:
     ends : array of shape (r, 2)
         The intervals, sorted and disjoint. Ends may be infinite, and a single point has two equal
         ends. No interval at all is the empty set.
+
+    Examples
+    --------
+    >>> rays = IntervalUnion(np.array([[-np.inf, -0.4], [1.2, np.inf]]))
+    >>> print(rays, "and", rays.times(2.0))
+    (-inf, -0.4] or [1.2, inf) and (-inf, -0.8] or [2.4, inf)
+    >>> rays.contains([-1.0, 0.0, 1.2]), rays.lower, rays.upper, rays.bounded
+    (array([ True, False,  True]), -inf, inf, False)
     """
 
     ends: Array = field(repr=False)
@@ -103,7 +114,7 @@ class IntervalUnion:
         return np.asarray(((self.ends[:, 0] <= x) & (x <= self.ends[:, 1])).any(axis=-1))
 
     def times(self, factor: float) -> IntervalUnion:
-        """Return the set of all multiples by a number other than 0."""
+        """Return the set of all multiples by a factor other than 0."""
         ends = self.ends * factor
         return IntervalUnion(ends if factor > 0 else ends[::-1, ::-1].copy())
 
@@ -269,6 +280,14 @@ class Interval(Bounds):
     ----------
     names : tuple of N str
         The coefficients, or g0, g1, ... for functionals given by numbers.
+
+    Examples
+    --------
+    >>> interval = region.interval(level=0.9)
+    >>> interval.names, bool((interval.lower < coefficients).all()), interval.to_frame().shape
+    (('intercept', 'x0', 'x1'), True, (3, 4))
+    >>> interval.description, interval.where_empty
+    ('every interval is finite and has its level by itself', 'for 0 of 3 functionals')
     """
 
     names: tuple[str, ...] = ()
@@ -294,9 +313,18 @@ class Band(Bounds):
     X : object
         The N inputs, as passed.
     target : str
-        ``"representation"``: the band covers the ideal representation, which agrees with the
-        noise-free function at the training inputs and need not elsewhere. ``"function"``: it covers
-        the function itself, given that its norm is at most the norm bound.
+        ``"representation"``: the band covers the model with the true coefficients, which agrees
+        with the regression function at the inputs of the data and need not elsewhere.
+        ``"function"``: it covers the regression function, given that its norm is at most the norm
+        bound.
+
+    Examples
+    --------
+    >>> band = region.band([[0.0, 0.0], [1.0, 0.0]], level=0.9)
+    >>> len(band), band.target, band.to_frame().shape
+    (2, 'representation', (2, 3))
+    >>> band.description, band.where_empty
+    ('every bound is finite and an honest outer bound of the region', 'at 0 of 2 inputs')
     """
 
     X: Any = None
@@ -317,7 +345,7 @@ class Band(Bounds):
         return as_frame({**inputs, **self._columns()}, index=index)
 
     def __str__(self) -> str:
-        covered = "the function itself" if self.target == "function" else "the ideal representation"
+        covered = "the regression function" if self.target == "function" else "the model"
         inputs = _input_columns(self.X)
         rows = self.X.index if hasattr(self.X, "iloc") else range(len(self))
         heading, labels = next(iter(inputs.items())) if len(inputs) == 1 else ("", rows)
@@ -394,20 +422,6 @@ class NormBounds:
     norm_lower_bound: float
     bands: tuple[Band, ...]
 
-    @classmethod
-    def of(cls, bands: list[Band], norm_bounds: list[float], lowest: float) -> NormBounds:
-        """Collect the widths of bands."""
-        half = [(band.upper - band.lower) / 2 for band in bands]
-        return cls(
-            level=float(bands[0].level),
-            norm_bound=np.array(norm_bounds),
-            median_half_width=np.array([float(np.median(one)) for one in half]),
-            largest_half_width=np.array([float(np.max(one)) for one in half]),
-            refuted=np.array(norm_bounds) < lowest,
-            norm_lower_bound=lowest,
-            bands=tuple(bands),
-        )
-
     def to_frame(self) -> Any:
         """Return a DataFrame indexed by the norm bound.
 
@@ -447,6 +461,20 @@ class NormBounds:
         return "\n".join([*lines, fill(note, 100)])
 
 
+def over_norm_bounds(bands: list[Band], norm_bounds: list[float], lowest: float) -> NormBounds:
+    """Collect the widths of bands; the data refute norm bounds below the lowest."""
+    half = [(band.upper - band.lower) / 2 for band in bands]
+    return NormBounds(
+        level=float(bands[0].level),
+        norm_bound=np.array(norm_bounds),
+        median_half_width=np.array([float(np.median(one)) for one in half]),
+        largest_half_width=np.array([float(np.max(one)) for one in half]),
+        refuted=np.array(norm_bounds) < lowest,
+        norm_lower_bound=lowest,
+        bands=tuple(bands),
+    )
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Boundedness:
@@ -465,6 +493,12 @@ class Boundedness:
         at the inputs.
     explanation : Explanation
         The facts and remedies behind ``reason``, as values.
+
+    Examples
+    --------
+    >>> answer = Boundedness(0.9, "unbounded", "the kernel has full rank.")
+    >>> bool(answer), str(answer)
+    (False, 'The region of level 0.9 is unbounded: the kernel has full rank.')
     """
 
     level: float
@@ -479,110 +513,3 @@ class Boundedness:
 
     def __str__(self) -> str:
         return f"The region of level {self.level:.12g} is {self.verdict}: {self.reason}"
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Ellipsoid:
-    """An outer ellipsoid, {a : (a - center)ᵀ matrix (a - center) <= squared_radius}.
-
-    Attributes
-    ----------
-    center : array of shape (d,)
-        The estimate.
-    matrix : array of shape (d, d)
-        H = ΦᵀWΦ/n + λP.
-    squared_radius : float
-        The q-th largest of max ‖H^{1/2}(a - center)‖² over the sets; an outer bound, infinite if
-        at least q of them are cylinders.
-    level : float
-    status : Status
-    reason : str
-    root_inverse : array of shape (d, k)
-        a - center = root_inverse v with ‖v‖² <= squared_radius, in the k directions that change
-        fitted values.
-    explanation : Explanation
-        The facts and remedies behind ``reason``, as values.
-    """
-
-    center: Array
-    matrix: Array = field(repr=False)
-    squared_radius: float
-    level: float
-    status: Status
-    reason: str
-    root_inverse: Array = field(repr=False)
-    explanation: Explanation = field(default=Explanation(), repr=False)
-
-    def contains(self, candidates: ArrayLike) -> Any:
-        """Whether coefficient vectors lie inside, (d,) or (N, d).
-
-        Parameters
-        ----------
-        candidates : array of shape (d,) or (N, d)
-        """
-        points, single = as_points(candidates, "the candidate", len(self.center))
-        a = points - self.center
-        value = np.einsum("nj,jk,nk->n", a, self.matrix, a)
-        inside: BoolArray = np.asarray(value <= self.squared_radius * (1 + 1e-12))
-        return bool(inside[0]) if single else inside
-
-    def axes(self) -> Array:
-        """Return the principal half-axes as rows, longest first; infinite ones for a cylinder."""
-        values, vectors = np.linalg.eigh(self.matrix)
-        tiny = len(values) * EPS * values[-1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            length = np.where(
-                values > tiny, np.sqrt(max(self.squared_radius, 0.0) / np.abs(values)), np.inf
-            )
-            axes = vectors.T * length[:, None]
-        return np.where(vectors.T == 0, 0.0, axes)
-
-    def volume(self) -> float:
-        """Return the volume in the space of coefficients."""
-        d = len(self.center)
-        if self.squared_radius < 0:
-            return 0.0
-        if not np.isfinite(self.squared_radius) or self.root_inverse.shape[1] < d:
-            return float("inf")
-        if self.squared_radius <= 0:
-            return 0.0
-        log_unit = 0.5 * d * np.log(np.pi) - gammaln(0.5 * d + 1)
-        _, logdet = np.linalg.slogdet(self.matrix)
-        return float(np.exp(log_unit + 0.5 * (d * np.log(self.squared_radius) - logdet)))
-
-    def project(self, g: ArrayLike) -> tuple[Any, Any]:
-        """Return the smallest and largest value of gᵀa over the ellipsoid, for g (d,) or (N, d).
-
-        Parameters
-        ----------
-        g : array of shape (d,) or (N, d)
-        """
-        rows, single = as_points(g, "g", len(self.center))
-        low, high = self._extremes(rows)
-        return (float(low[0]), float(high[0])) if single else (low, high)
-
-    def _extremes(self, g: Array) -> tuple[Array, Array]:
-        if self.squared_radius < 0:
-            return np.full(len(g), np.inf), np.full(len(g), -np.inf)
-        # Row by row: a functional has one projection, asked alone or among others.
-        middle = np.einsum("nd,d->n", g, self.center)
-        turned = np.einsum("nd,dk->nk", g, self.root_inverse)
-        rest = g - turned @ (self.root_inverse.T @ self.matrix)
-        unit = np.sqrt(np.diag(self.matrix))
-        unit = np.where(unit > 0, unit, unit.max())
-        length = np.linalg.norm(turned, axis=1)
-        half = np.sqrt(self.squared_radius) * np.where(length > 0, length, 1.0)
-        half = np.where(length > 0, half, 0.0)
-        hidden = np.abs(rest / unit).max(axis=1) > SEEN * np.abs(g / unit).max(axis=1)
-        return (
-            np.where(hidden, -np.inf, middle - half),
-            np.where(hidden, np.inf, middle + half),
-        )
-
-    def __str__(self) -> str:
-        text = (
-            f"Ellipsoid at level {self.level:.12g}, squared radius {self.squared_radius:.6g}: "
-            f"{self.status.value}."
-        )
-        return text + (f" {self.reason}" if self.reason else "")

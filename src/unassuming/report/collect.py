@@ -29,10 +29,11 @@ Inputs = Mapping[str, Array]
 
 _USUAL = (0.95, 0.8, 0.5)
 _MOST_PANELS, _POINTS, _COMMON = 6, 1500, 3
+# A test of the residuals whose p-value times the number of such tests is at most this warns;
+# coefficients for which regression quantiles have bounds.
 _SMALL, _MOST_OF_QUANTILES = 0.05, 4
-"""A test of the residuals whose p-value times the number of such tests is at most this warns;
-coefficients for which regression quantiles have bounds."""
 
+# What to do about a check that fails, in Python and on the command line.
 _ADVICE = {
     "symmetry of many columns": (
         "If the errors have one distribution in all rows, use noise='exchangeable'.",
@@ -60,7 +61,6 @@ _ADVICE = {
         "product can be a new column of the table.",
     ),
 }
-"""What to do about a check that fails, in Python and on the command line."""
 
 _VOID = (
     "The guarantee is void if an assumption above is false, which the checks of the residuals "

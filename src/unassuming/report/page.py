@@ -16,11 +16,11 @@ from unassuming.plots.coefficients import has_finite_end, on_one_scale
 from unassuming.regions import MULTIPLICITY, Diagnosis, LackOfFit, Summary
 from unassuming.report.collect import Report
 
+# Rows of a table, and of a picture of coefficients.
 _MOST_COLUMNS, _MOST_ROWS = 60, 40
-"""Rows of a table, and of a picture of coefficients."""
 
+# Inches: on a phone a picture has about its own size, so its letters can be read.
 _WIDTH = 4.8
-"""Inches: on a phone a picture has about its own size, so its letters can be read."""
 
 
 def render(report: Report) -> str:

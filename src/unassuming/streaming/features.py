@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -20,20 +21,17 @@ from unassuming.inputs import as_inputs, check_columns, column_names, rows_betwe
 
 def fixed_transformers(estimator: Any, rng: np.random.Generator) -> Pipeline | None:
     """Return the fitted or stateless transformers of a pipeline, or None; refuse any other."""
-    steps = _steps(estimator)
-    if all(_passes(step) for _, step in steps):
-        return None
-    transformers = Pipeline(deepcopy(steps))
+    transformers = Pipeline(deepcopy(_steps(estimator)))
     for name, step in transformers.steps:
-        if not (_fitted(step) or _blind(step)):
+        if not all(_fitted(one) or _blind(one) for one in _leaves(step)):
             raise TypeError(
                 f"the transformer {name!r} would have to see all rows before it can transform one: "
                 f"expected one that is stateless or already fitted, given {type(step).__name__}, "
                 "not fitted. Fit it first, on other inputs or on some of these."
             )
-    if not all(_fitted(step) for _, step in steps):
+    if not all(map(_fitted, _leaves(transformers))):
         seed_unset(transformers, rng)
-    return transformers
+    return transformers if any(True for _ in _leaves(transformers)) else None
 
 
 class Features:
@@ -111,32 +109,29 @@ def _steps(estimator: Any) -> list[tuple[str, Any]]:
     return [*estimator.steps[:-1], *([("inner", Pipeline(inner))] if inner else [])]
 
 
-def _transformed(step: Any, X: Any) -> Any:
-    """Apply a transformer, or several in turn."""
-    if _passes(step):
-        return X
+def _leaves(step: Any) -> Iterator[Any]:
+    """Yield the transformers in a step, those of a pipeline one by one."""
     if isinstance(step, Pipeline):
         for _, inner in step.steps:
-            X = _transformed(inner, X)
-        return X
-    if not _fitted(step):
-        # Fitting uses only the number of columns, but may ask for more than one row.
-        step.fit(resample(X, n_samples=2, random_state=0))
-    return step.transform(X)
+            yield from _leaves(inner)
+    elif step is not None and step != "passthrough":
+        yield step
 
 
-def _passes(step: Any) -> bool:
-    return step is None or step == "passthrough"
+def _transformed(transformers: Any, X: Any) -> Any:
+    """Apply transformers in turn."""
+    for step in _leaves(transformers):
+        if not _fitted(step):
+            # Fitting uses only the number of columns, but may ask for more than one row.
+            step.fit(resample(X, n_samples=2, random_state=0))
+        X = step.transform(X)
+    return X
 
 
 def _fitted(step: Any) -> bool:
     """Whether the transformer is fitted, or needs no fitting."""
-    if _passes(step):
-        return True
-    if isinstance(step, Pipeline):
-        return all(_fitted(inner) for _, inner in step.steps)
     try:
-        check_is_fitted(step.estimator if isinstance(step, FrozenEstimator) else step)
+        check_is_fitted(step.estimator if type(step) is FrozenEstimator else step)
     except (NotFittedError, TypeError):
         return False
     return True
@@ -144,12 +139,9 @@ def _fitted(step: Any) -> bool:
 
 def _blind(step: Any) -> bool:
     """Whether fitting uses only the number of columns."""
-    if isinstance(step, Pipeline):
-        return all(_fitted(inner) or _blind(inner) for _, inner in step.steps)
-    if type(step) is SplineTransformer:
-        return not isinstance(step.knots, str)
-    if type(step) is RBFSampler:
-        return not isinstance(step.gamma, str)
+    given = {SplineTransformer: "knots", RBFSampler: "gamma"}.get(type(step))
+    if given is not None:
+        return type(getattr(step, given)) is not str
     return type(step) in (PolynomialFeatures, PolynomialCountSketch, SkewedChi2Sampler)
 
 

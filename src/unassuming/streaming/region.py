@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from unassuming._errors import NotAvailable
+from unassuming._numerics import factor
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells.estimates import KeptCells, Sample
 from unassuming.inputs import features_door, split_pipeline
@@ -128,12 +129,12 @@ def points_of(stream: StreamingRegion, names: Sequence[str]) -> Points:
     if rows is not None and len(rows) <= (stream.m - 1) * rows.shape[1]:
         found = Points.of_rows(rows, sums)
         ones = [np.ones(len(rows))] * stream._intercept
+        Phi, one = np.column_stack([*ones, found.X]), int(stream._intercept)
+        R = np.sqrt(stream._alpha) * np.eye(Phi.shape[1])[one if stream._alpha else len(Phi.T) :]
         refused = features_door(
-            np.column_stack([*ones, found.X]),
-            found.w,
-            stream._alpha,
-            ["intercept"] * stream._intercept + list(names),
-            intercept=stream._intercept,
+            Phi,
+            factor(Phi, found.w, R, intercept=stream._intercept),
+            ["intercept"] * one + list(names),
             computed=stream._features.transformers is not None,
         )
         if refused:

@@ -11,11 +11,13 @@ import numpy as np
 from unassuming._typing import Array
 from unassuming._words import shown
 from unassuming.inputs import (
+    as_count,
     as_finite,
     as_outputs,
     as_seed,
     as_weights,
     check_chunk,
+    is_whole,
     row_count,
     rows_between,
     split_pipeline,
@@ -146,7 +148,10 @@ class StreamingRegion:
             Positive weights that do not depend on y.
         """
         rows = row_count(X)
-        first = self.next_row if first_row is None else _as_row_number(first_row)
+        first = self.next_row
+        if first_row is not None:
+            remedy = "Count the rows of the whole data set from 0."
+            first = as_count("first_row is not a row number", first_row, 0, remedy)
         check_chunk(first, X, y, sample_weight, self.noise)
         target = as_finite(as_outputs(y, rows), "y")
         if rows == 0:
@@ -282,7 +287,7 @@ def _as_signs(noise: str | Noise | None) -> Any:
 
 def _as_order(m: Any) -> int:
     """Return m, the order of a group of signs."""
-    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or int(m) not in POLYNOMIALS:
+    if not is_whole(m) or m not in POLYNOMIALS:
         raise ValueError(
             "m does not fit a stream, which keeps one sum for each character of a group of m "
             f"signs: expected a power of two from {min(POLYNOMIALS)} to {max(POLYNOMIALS)}, given "
@@ -302,17 +307,6 @@ def _penalty_of(model: Any) -> tuple[float, bool]:
         )
     objective: Any = factory(model, np.ones((2, 1)), np.zeros(2), None)
     return float(objective.penalty.P[-1, -1]), bool(objective.design.intercept)
-
-
-def _as_row_number(first_row: Any) -> int:
-    """Return the number of a row, counted from 0."""
-    integer = isinstance(first_row, (int, np.integer)) and not isinstance(first_row, bool)
-    if not integer or first_row < 0:
-        raise ValueError(
-            f"first_row is not a row number: expected an integer >= 0, given {first_row!r}. Count "
-            "the rows of the whole data set from 0."
-        )
-    return int(first_row)
 
 
 def _as_positive(sample_weight: Any, rows: int) -> Array:

@@ -14,10 +14,11 @@ from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
 
-from unassuming._numerics import EPS, tied
+from unassuming._numerics import EPS
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership import Engine
 from unassuming.objectives import Kinks, losses, penalties
+from unassuming.ranking import tied
 
 Affine: TypeAlias = Sequence[Array | float] | Array
 """An affine function of t: its value at t = 0, and its slope."""

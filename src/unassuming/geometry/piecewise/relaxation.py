@@ -22,10 +22,10 @@ from typing import final
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._numerics import CUT, EPS, SEEN
+from unassuming._numerics import CUT, EPS
 from unassuming._typing import Array
 from unassuming.geometry.piecewise.model import Model
-from unassuming.geometry.quadratic.ball import BallSet, Dual
+from unassuming.geometry.quadratic.ball import BallSet, over
 from unassuming.objectives.norm_ball import NormBall
 
 _ETAS = (0.01, 0.03, 0.1, 0.3, 1.0)
@@ -46,27 +46,20 @@ class Relaxation:
         """Return the largest values of functionals, and of their negatives, (N, m - 1) each."""
         # The functionals are those of `NormBall.functionals`. Where a set does not meet the ball
         # they are minus infinity.
-        k, sets = len(self.nu), len(self.model.wins)
-        alone = BallSet(np.zeros(k), self.nu, np.zeros(k), 0.0, np.eye(k))
-        found = np.repeat(self._over([alone], t, rest), sets, axis=2)
+        sets, B = len(self.model.wins), self.bound or _NO_BALL
+        found = np.repeat(over([self._alone], t, rest, B), sets, axis=2)
         if self._known:
             for eta in _ETAS if self.spread.any() else (0.0,):
                 every = [self._set(*parts) for parts in zip(*self.inequalities(eta), strict=True)]
                 for some in slices(sets, rows_that_fit(_BATCH_BYTES, t.size)):
-                    values = self._over(
-                        [alone if one is None else one for one in every[some]], t, rest
-                    )
+                    values = over(every[some], t, rest, B)
                     found[..., some] = np.minimum(found[..., some], values)
         return found[0], found[1]
 
-    def _over(self, sets: list[BallSet], t: Array, rest: Array) -> Array:
-        """Return the supports over some sets and the ball, (2, N, sets)."""
-        dual, g = Dual.of(sets), np.stack([t @ one.turn for one in sets])
-        free = np.linalg.norm(g * ((dual.nu <= 0) & (dual.omega <= 0)), axis=-1)
-        p = np.broadcast_to(rest, g.shape[:2])
-        values = np.array(dual.supports(g, p, self.bound or _NO_BALL))
-        unseen = free > SEEN * np.linalg.norm(t, axis=1)
-        return np.asarray(np.where(unseen, np.inf, values).swapaxes(1, 2))
+    @property
+    def _alone(self) -> BallSet:
+        """The ball without a set."""
+        return BallSet(0 * self.nu, self.nu, 0 * self.nu, 0.0, np.eye(len(self.nu)))
 
     @property
     def nu(self) -> Array:
@@ -120,13 +113,12 @@ class Relaxation:
         psi = self.model.weighting
         if psi is None:
             return float((self.spread**2).sum()) / eta
-        size = np.abs(psi) @ self.spread
         inner = float(self.spread @ np.abs(psi.T @ psi) @ self.spread)
         longest = float(np.linalg.norm(psi, 2) ** 2 * (self.spread @ self.spread))
-        return 4 * (1 + 1 / eta) * min(float(size @ size), inner, longest)
+        return 4 * (1 + 1 / eta) * min(inner, longest)
 
-    def _set(self, A: Array, b: Array, c: float) -> BallSet | None:
-        """Return a set in coordinates that make A and the norm diagonal; None if it is all."""
+    def _set(self, A: Array, b: Array, c: float) -> BallSet:
+        """Return a set in coordinates that make A and the norm diagonal; or the ball alone."""
         # Coordinates z that the norm does not bound are eliminated, where A has to be positive
         # definite; one that A and b do not contain is unbounded, and changes no other.
         z, seen = np.flatnonzero(self.nu == 0), np.flatnonzero(self.nu > 0)
@@ -135,7 +127,7 @@ class Relaxation:
         inner = A[np.ix_(z, z)] + np.diag(np.where(absent, size, 0.0))
         lam, V = np.linalg.eigh(inner)
         if len(z) and lam[0] <= CUT * lam[-1]:
-            return None
+            return self._alone
         turn = np.eye(len(A))
         turn[np.ix_(z, seen)] = -np.linalg.solve(inner, A[np.ix_(z, seen)]) if len(z) else 0.0
         turn[np.ix_(z, z)] = V

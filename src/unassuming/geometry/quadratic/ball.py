@@ -135,6 +135,16 @@ class Dual(NamedTuple):
         return np.sqrt(best)
 
 
+def over(sets: list[BallSet], t: Array, rest: Array, B: float) -> Array:
+    """Return the largest values of functionals and of their negatives over sets, (2, N, S)."""
+    parts = [one.functionals(t) for one in sets]
+    dual, g = Dual.of(sets), _stacked([g for g, _ in parts])
+    values = np.array(dual.supports(g, rest + np.array([beyond for _, beyond in parts]), B))
+    free = (dual.nu <= 0) & (dual.omega <= 0)
+    endless = np.linalg.norm(g * free, axis=-1) > SEEN * np.linalg.norm(t, axis=1)
+    return np.where(endless & (values > -np.inf), np.inf, values).swapaxes(1, 2)
+
+
 def _stacked(parts: Sequence[Array]) -> Array:
     """Return arrays (..., k) of different k as one array, filled with zeros."""
     k = max(part.shape[-1] for part in parts)
@@ -160,21 +170,14 @@ class SetsAndBall:
     def supports(self, t: Array, rest: Array, B: float) -> tuple[Array, Array]:
         """Return the largest values and the largest negative values, (N, S) each."""
         count, first = self.sets.form.count, self.sets.engine.order.first
-        found, size = np.empty((2, len(t), count)), np.linalg.norm(t, axis=1)
+        found = np.empty((2, len(t), count))
         alone = BallSet(0 * self.ball.nu, self.ball.nu, 0 * self.ball.nu, 0.0, np.eye(len(t.T)))
         step = max(1, _NUMBERS // (max(1, len(t)) * max(t.shape[1], len(_GRID))))
         each = self._each()
         for start in range(0, count, step):
             still = self.sets.still[start : start + step]
             some = [alone if tied else one for tied, one in zip(still, each, strict=False)]
-            parts = [one.functionals(t) for one in some]
-            dual, g = Dual.of(some), _stacked([g for g, _ in parts])
-            p = rest + np.array([beyond for _, beyond in parts])
-            free = (dual.nu <= 0) & (dual.omega <= 0)
-            endless = np.linalg.norm(g * free, axis=-1) > SEEN * size
-            for side, values in enumerate(dual.supports(g, p, B)):
-                values = np.where(endless & (values > -np.inf), np.inf, values)
-                found[side, :, start : start + step] = values.T
+            found[:, :, start : start + step] = over(some, t, rest, B)
         found[:, :, self.sets.still & first] = -np.inf
         return found[0], found[1]
 

@@ -20,7 +20,7 @@ from typing import final
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._numerics import Factor
+from unassuming._numerics import EPS, Factor
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.branch_and_bound import LARGEST_RANK, BoxSpace, halves
 from unassuming.geometry.signs.model import SignModel
@@ -168,18 +168,18 @@ class SignBoxes(BoxSpace):
     def _shortest(self, z: Array, free: Array, kinks: Array) -> Array:
         """Bound Z_0 from below, with indicators that move by ``free`` (B, n) either way."""
         # The best bound is that in the direction of the shortest z: conditional gradients find it.
-        pull, weighting = self.model.pull, self.model.weighting
-        spread = free @ np.abs(pull).T + kinks @ np.abs(weighting).T
+        columns = np.concatenate([self.model.pull, self.model.weighting], axis=1)
+        free = np.concatenate([free, np.broadcast_to(kinks, (len(free), len(kinks)))], axis=1)
+        spread = free @ np.abs(columns).T
         best, now = (np.maximum(np.abs(z) - spread, 0.0) ** 2).sum(axis=1), z
         for _ in range(_STEPS):
             size = np.linalg.norm(now, axis=1)
             unit = now / np.where(size > 0, size, 1.0)[:, None]
-            rows, columns = unit @ pull, unit @ weighting
-            down_rows, down_columns = -free * np.sign(rows), -kinks * np.sign(columns)
-            support = -(down_rows * rows).sum(axis=1) - (down_columns * columns).sum(axis=1)
-            along = np.maximum((z * unit).sum(axis=1) - support, 0.0)
-            best = np.maximum(best, along**2)
-            step = z + down_rows @ pull.T + down_columns @ weighting.T - now
+            seen = unit @ columns
+            down = -free * np.sign(seen)
+            along = (z * unit).sum(axis=1) + (down * seen).sum(axis=1)
+            best = np.maximum(best, np.maximum(along, 0.0) ** 2)
+            step = z + down @ columns.T - now
             length = (step * step).sum(axis=1)
             share = -(now * step).sum(axis=1) / np.where(length > 0, length, 1.0)
             now = now + np.clip(share, 0.0, 1.0)[:, None] * step
@@ -209,9 +209,9 @@ class SignBoxes(BoxSpace):
     def _forms(self, rows: Array, value: Array) -> tuple[Array, Array]:
         """Return value - rows a times σ, as forms of (σ, v), and the sizes of their terms."""
         forms = np.column_stack([value - rows @ self.origin, -(rows @ self.back)])
-        sizes = np.column_stack(
-            [np.abs(value) + np.abs(rows) @ np.abs(self.origin), np.abs(rows) @ np.abs(self.back)]
-        )
+        moves = np.column_stack([self.origin, self.back])
+        sizes = np.abs(rows) @ np.abs(moves)
+        sizes[:, 0] += np.abs(value)
         return forms, sizes
 
     def _range(self, centre: Array, half: Array, rows: Array, value: Array) -> tuple[Array, Array]:
@@ -236,7 +236,8 @@ class SignBoxes(BoxSpace):
     def _apart(self, centre: Array, half: Array) -> Array:
         """Return the ends of w, (2, B, f)."""
         cut = 1 + self.back.shape[1]
-        omega = np.stack([centre[:, cut:] - half[:, cut:], centre[:, cut:] + half[:, cut:]])
+        low, high = centre[:, cut:] - half[:, cut:], centre[:, cut:] + half[:, cut:]
+        omega = np.stack([np.minimum(low, 1 - EPS), np.maximum(high, EPS - 1)])  # never inf - inf
         with np.errstate(divide="ignore"):
             return np.asarray(omega / (1 - np.abs(omega)))
 

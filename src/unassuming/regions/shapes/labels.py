@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import ClassVar, final
+from typing import ClassVar, cast, final
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from unassuming.regions.explain import (
     INDEPENDENT,
     LARGER_BOUND,
     NORM_BOUND,
+    OTHER_MODELS,
     Cause,
     Explanation,
     Remedy,
@@ -43,6 +44,9 @@ from unassuming.regions.shapes.shape import (
 _GAP, _BOXES = 5e-3, 2 * NODES
 """How close members come to a bound, relative to the width, before the search ends; its limit."""
 
+_INSIDE, _SHRUNK = 1 - 1e-6, np.array([1.0, 0.99, 0.95, 0.9, 0.8])
+"""Values beyond this are at the edge, from which a start is moved by these factors."""
+
 
 @final
 class LabelShape(LineShape):
@@ -59,9 +63,7 @@ class LabelShape(LineShape):
 
     @property
     def _objective(self) -> DesignedObjective:
-        o = self.engine.objective
-        assert isinstance(o, DesignedObjective)
-        return o
+        return cast(DesignedObjective, self.engine.objective)
 
     @cached_property
     def _factor(self) -> Factor:
@@ -75,12 +77,18 @@ class LabelShape(LineShape):
 
     @cached_property
     def start(self) -> Array:
-        """The estimate, or the admissible coefficients closest to it."""
+        """The estimate, or a member beside the admissible coefficients closest to it.
+
+        Where values are -1 or 1, few lines lead into the region.
+        """
         o, start = self.engine.objective, self.estimate
         f = o.fitted(start[None])
-        if self._model is None or self.engine.noise.admits(o.y - f, f)[0]:
+        if self._model is None or np.abs(f).max() < _INSIDE:
             return start
-        return self._admissible.nearest(start, self._model)
+        if not self.engine.noise.admits(o.y - f, f)[0]:
+            start = self._admissible.nearest(start, self._model)
+        some = _SHRUNK[:, None] * start
+        return np.asarray(some[np.argmin(self.engine.rank(some))])
 
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
         """Return bounds of the linear part."""
@@ -132,7 +140,7 @@ class LabelShape(LineShape):
         if status is Status.EMPTY and bound is not None:
             return status, Explanation((Cause.BALL_TOO_SMALL(bound=bound),), (LARGER_BOUND,))
         if status is Status.EMPTY:
-            return status, Explanation((Cause.NO_LABEL_MODEL(),), ())
+            return status, Explanation((Cause.NO_LABEL_MODEL(),), (OTHER_MODELS,))
         if status is Status.CERTIFIED:
             return status, Explanation()
         if self._model is None:

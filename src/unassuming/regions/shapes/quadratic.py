@@ -13,7 +13,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.geometry.lines import Events, membership
 from unassuming.geometry.quadratic import (
     FreeDirections,
@@ -26,9 +26,12 @@ from unassuming.geometry.quadratic import (
     rays,
     spans,
 )
-from unassuming.membership import Engine
+from unassuming.membership import Engine, QuadraticTable
+from unassuming.noise import Noise
 from unassuming.ranking import Level, level_in_print
+from unassuming.regions.ellipsoid import Ellipsoid
 from unassuming.regions.explain import (
+    AT_INPUTS,
     FEWER_FEATURES,
     HIGHER_LEVEL,
     INDEPENDENT,
@@ -42,7 +45,7 @@ from unassuming.regions.explain import (
     lower_level,
     status_of,
 )
-from unassuming.regions.results import Boundedness, Ellipsoid
+from unassuming.regions.results import Boundedness
 from unassuming.regions.shapes.shape import OuterBounds, Question, Shape
 
 _FEW = 60
@@ -77,6 +80,15 @@ class QuadraticShape(Shape):
                 "within the ball."
             )
         return super().sample(size, level, rng, norm_bound, thinning)
+
+    @cached_property
+    def _table(self) -> QuadraticTable | None:
+        everything = type(self.engine.noise).admits is Noise.admits
+        return self.sets.table() if everything else None
+
+    def ranks(self, a: Array) -> IntArray:
+        """Return the ranks of many coefficients, by one matrix product where forms are small."""
+        return self.engine.rank(a) if self._table is None else self._table.rank(a)
 
     # Lines, docs/theory.md 4.1
 
@@ -137,11 +149,13 @@ class QuadraticShape(Shape):
             return status, Explanation((Cause.TOO_FEW_SETS(q=level.q),), (HIGHER_LEVEL,))
         if status is Status.CERTIFIED:
             return status, Explanation()
-        _, unknown = self.sets.coordinates.functionals(g)
-        if unknown.any():
-            held = () if bound is not None else (NORM_BOUND,)
+        unknown, dual = self.sets.coordinates.functionals(g)[1].any(), self._dual
+        held = () if bound is not None else (NORM_BOUND,)
+        if unknown and not dual:
             return status, Explanation((Cause.HIDDEN(),), (INDEPENDENT, *held))
         verdict, fact = self._verdict(level)
+        if unknown and verdict != "unbounded":
+            return status, Explanation((Cause.HIDDEN(),), (*held, AT_INPUTS))
         status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
         return status, Explanation((fact,), self._remedies(held=bound is not None))
 
@@ -217,4 +231,11 @@ class QuadraticShape(Shape):
         """Return what makes bounds finite in general."""
         rank = self.largest_bounded_rank()
         lower = (lower_level(rank / self.engine.m, self.engine.m),) if rank > 0 else ()
-        return (*lower, *(() if held else (NORM_BOUND,)), FEWER_FEATURES)
+        fewer = () if self._dual else (FEWER_FEATURES,)
+        return (*(() if held else (NORM_BOUND,)), *lower, *fewer)
+
+    @property
+    def _dual(self) -> bool:
+        """Whether the model is a kernel."""
+        design = self.sets.objective.design
+        return design is not None and design.dual

@@ -16,15 +16,16 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import CUT, SEEN
-from unassuming._typing import Array, BoolArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.choose import lines_of
 from unassuming.geometry.lines import Lines
 from unassuming.membership import Engine
 from unassuming.objectives.norm_ball import NormBall
 from unassuming.ranking.levels import Level
+from unassuming.regions.ellipsoid import Ellipsoid
 from unassuming.regions.explain import Explanation, Status
-from unassuming.regions.results import Boundedness, Ellipsoid
-from unassuming.regions.search.climb import climb
+from unassuming.regions.results import Boundedness
+from unassuming.regions.search.climb import EXACT, ON_A_GRID, climb
 from unassuming.regions.search.walk import Members, confined, hit_and_run
 
 
@@ -143,7 +144,12 @@ class Shape(ABC):
         if norm_bound is not None:
             members = confined(members, self._ball(norm_bound), norm_bound)
         accept, rng = partial(self.accepts, level=level), np.random.default_rng(0)
-        return climb(g, self.start, self.axes, members, accept, rng)
+        effort = EXACT if self.exact else ON_A_GRID
+        return climb(g, self.start, self.axes, members, accept, rng, effort)
+
+    def ranks(self, a: Array) -> IntArray:
+        """Return the ranks of many coefficients (N, d)."""
+        return self.engine.rank(a)
 
     def accepts(self, a: Array, level: Level) -> BoolArray:
         """Which coefficients (N, d) are members."""

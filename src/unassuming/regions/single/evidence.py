@@ -103,7 +103,6 @@ class Evidence:
             design, y = turned, turn(y)
         w = problem.data(
             f"{_NEED} cells or",
-            "make it with StreamingRegion(..., cells=32) if the signs of its noise may change, or "
             "build the region in memory with ua.confidence_region(estimator, X, y).",
         ).weight
         signs, swaps, spherical = sign_units_of(noise, n), swap_blocks_of(noise, n), False

@@ -374,8 +374,9 @@ class Functions:
         # it narrower. Other objectives than kernel ridge and least squares have wider bands, or
         # none.
         o, n, unknown = self.problem.objective, self.problem.n, np.full(len(wanted), np.inf)
-        known = o.penalty is not None and o.quadratic and self.problem.whitened
-        if not known or assumption.norm_bound is None:
+        if o.penalty is None or not o.quadratic or not self.problem.whitened:
+            return unknown
+        if assumption.norm_bound is None:
             return unknown
         assumed, system = self.assumed(assumption), self._bounded
         if assumption.model_error is not None:

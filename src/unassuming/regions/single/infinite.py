@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from unassuming._typing import Array, BoolArray, IntArray
+from unassuming._typing import Array, BoolArray
 from unassuming.cells.codes import ALL, fewest_cells
 from unassuming.inputs import SingleOptions
 from unassuming.regions.explain import (
@@ -20,7 +20,7 @@ from unassuming.regions.explain import (
     lower_level,
 )
 from unassuming.regions.single.evidence import Evidence
-from unassuming.regions.single.summary import listed, together
+from unassuming.regions.single.summary import Answer, listed, together
 
 _ROWS_FOR_HALVES = 4
 """Rows for each coefficient from which halves are within twice the t interval."""
@@ -43,8 +43,7 @@ def why_infinite(
     columns: Sequence[str],
     g: Array,
     names: Sequence[str],
-    infinite: BoolArray,
-    cells: IntArray,
+    out: Answer,
     level: float,
     options: SingleOptions,
     best: Callable[[Array], Array],
@@ -53,8 +52,7 @@ def why_infinite(
     """Say why intervals of functionals (N, d) of named columns are infinite, and what to do."""
     # `best` gives the highest level at which each of some functionals has a finite one, and
     # `jointly` says whether the joint region of a level is bounded.
-    if not infinite.any():
-        return Explanation()
+    infinite, cells = ~out.finite, out.cells
     facts, remedies = list[Fact](), list[Remedy]()
     at, given = evidence.whole, options.cells is not None
     hidden, shift = infinite & ~at.vectors(g)[2], np.zeros_like(infinite)
@@ -96,6 +94,8 @@ def why_infinite(
 
 def too_few(names: str, level: float, best: float, enough: str) -> Fact:
     """Say that no interval of a level is finite, at which level one is, and what would do."""
+    if fewest_cells(level) > ALL:
+        return Cause.LEVEL_TOO_HIGH(names=names, level=level)
     if best < 0.5:
         return Cause.ALWAYS_INFINITE(names=names, level=level, enough=enough)
     return Cause.LEVEL_INFINITE(names=names, level=level, best=best, enough=enough)

@@ -41,7 +41,7 @@ def joint_of_kernel(
     smoother = np.maximum(values, 0.0) + max(alpha, floor)
     D = (u * (alpha / smoother)) @ u.T
     square = np.square(wanted.norm)
-    every, runs = (3, 6) if n <= 100 else (6, 6) if n <= 400 else (9, 3)
+    every, runs = (1, 6) if n <= 100 else (2, 6) if n <= 400 else (4, 3)
     y = root * MadeUp.of(system, wanted, assumed, runs).outputs(system, assumed)
     fitted = y @ (u / smoother) @ (k @ u).T
     numbers = np.arange(n) if units is None else units

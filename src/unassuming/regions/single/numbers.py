@@ -32,7 +32,7 @@ from unassuming.cells.tournament import (
     permutations,
 )
 from unassuming.inputs import SingleOptions
-from unassuming.regions.explain import Cause, Fact, Status
+from unassuming.regions.explain import Cause, Explanation, Fact, Status
 from unassuming.regions.problem import Problem
 from unassuming.regions.single.evidence import Evidence
 from unassuming.regions.single.infinite import why_infinite
@@ -95,22 +95,23 @@ class Numbers:
         """Return intervals and p-values of functionals (N, d), and what is said about them."""
         # `jointly` says whether the joint region of a level is bounded.
         out = self.outcome(g, level, options, chosen_for=chosen_for)
+        certain = np.isin(out.method, CERTIFIED) & out.finite
+        facts = (Cause.CERTIFIED_ALONE(names=listed(names, certain)),) if certain.any() else ()
+        if out.finite.all():
+            return replace(out, why=Explanation(facts))
         why = why_infinite(
             self.evidence,
             self.problem.objective.names,
             g,
             names,
-            ~out.finite,
-            out.cells,
+            out,
             level,
             options,
             lambda some: self.highest_levels(some, level, options),
             jointly,
         )
-        certain = np.isin(out.method, CERTIFIED) & out.finite
-        facts = (Cause.CERTIFIED_ALONE(names=listed(names, certain)),) if certain.any() else ()
-        status = Status.ONE_BY_ONE if out.finite.all() else Status.TOO_FEW_CELLS
-        return replace(out, status=status, why=replace(why, facts=(*facts, *why.facts)))
+        why = replace(why, facts=(*facts, *why.facts))
+        return replace(out, status=Status.TOO_FEW_CELLS, why=why)
 
     def outcome(
         self,

@@ -64,8 +64,7 @@ def single_options(
         if isinstance(options.cells, int) and options.cells > kept.number:
             raise ValueError(
                 "cells are more than the stream has collected: expected at most "
-                f"{kept.number}, given {cells}. Pass StreamingRegion(..., cells={cells}), or a "
-                "smaller number here."
+                f"{kept.number}, given {cells}. Leave cells out, or pass a smaller number."
             )
     if setting is not None:
         setting.check(method, weights, estimator)

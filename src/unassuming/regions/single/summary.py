@@ -244,6 +244,7 @@ class Answer:
         model, facts = g @ problem.estimate, self.why.facts
         with np.errstate(invalid="ignore"):
             apart = np.abs(model - self.estimate) > _VISIBLE * (self.upper - self.lower)
+        divided = "; grouped by row number" if problem.rows is None else ""
         if apart.any():
             facts = (Cause.OTHER_ESTIMATE(), *facts)
         return Summary(
@@ -254,7 +255,7 @@ class Answer:
             method=tuple(self.method),
             requested_level=level,
             model=shown(problem.estimator),
-            assumption=assumption_of(problem.noise),
+            assumption=assumption_of(problem.noise) + divided,
             explanation=replace(self.why, facts=facts),
             smallest_pvalue=np.where(self.m > 1, 1 / np.maximum(self.m, 1), 0.0),
             **self._shared(),

@@ -6,8 +6,8 @@ from sklearn.linear_model import ElasticNet, Lasso, Ridge
 from sklearn.svm import SVR, LinearSVR
 
 import unassuming as ua
-from recorded import problems
 from engines import asked, count, engine_of
+from recorded import problems
 from scans import assert_flips
 from unassuming import noise as noises
 from unassuming.geometry.choose import lines_of
