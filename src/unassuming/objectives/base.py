@@ -118,7 +118,7 @@ class Objective(ABC):
         return self.y - self.residuals(coefficients)
 
     def state(self, coefficients: Array) -> State:
-        """Return residuals, fitted values and their rounding; residuals at a kink are there."""
+        """Return residuals and fitted values of ``coefficients``, with their rounding."""
         f = self.fitted(coefficients)
         return self.at_values(f, coefficients, blur(self.y, 2 * np.abs(f)))
 

@@ -28,6 +28,7 @@ class DesignedObjective(Objective):
     ----------
     design : FeatureDesign or KernelDesign
     y, w : arrays of shape (n,)
+        Outputs and weights; None for equal weights.
     loss : Loss
     penalty : Penalty
     weighting : str
@@ -52,7 +53,7 @@ class DesignedObjective(Objective):
         self,
         design: Design,
         y: Array,
-        w: Array,
+        w: Array | None,
         loss: Loss,
         penalty: Penalty,
         *,
@@ -63,7 +64,8 @@ class DesignedObjective(Objective):
         title: str = "the quadratic objective",
     ) -> None:
         super().__init__(y, design.matrix.shape[1], design.names)
-        self.design, self.w, self.loss, self.penalty = design, w, loss, penalty
+        self.design, self.loss, self.penalty = design, loss, penalty
+        self.w = np.ones(self.n) if w is None else w
         self.default_weighting, self.solve, self.scale = weighting, solve, scale
         self.dual, self.title = dual, title
         self.quadratic = loss.polynomial and not (penalty.kinked or loss.knots or dual)

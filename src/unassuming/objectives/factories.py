@@ -31,7 +31,6 @@ from unassuming.objectives.hyperparameters import (
     number,
     numbers,
     out_of_range,
-    row_weights,
 )
 from unassuming.objectives.instruments import InstrumentObjective
 from unassuming.objectives.kernel import KernelDesign
@@ -65,7 +64,7 @@ def _squares(
 ) -> DesignedObjective:
     design = _features(estimator, X)
     penalty, scale = design.penalty(alpha), 1 / len(y)
-    return DesignedObjective(design, y, row_weights(w, y), losses.SQUARES, penalty, scale=scale)
+    return DesignedObjective(design, y, w, losses.SQUARES, penalty, scale=scale)
 
 
 def from_linear_regression(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -97,13 +96,11 @@ def _elastic_net(estimator: Any, X: Array, y: Array, w: Weights, share: float) -
     common_weight(w, estimator)
     n, design = len(y), _features(estimator, X)
     alpha = n * number(estimator, "alpha", zero=True)
-    penalty, least = (
-        design.penalty(alpha * (1 - share), alpha * share),
-        _least_l1 if share else None,
-    )
+    penalty = design.penalty(alpha * (1 - share), alpha * share)
     title = "the LASSO objective" if share == 1 else "the elastic net objective"
+    least = _least_l1 if share else None
     return DesignedObjective(
-        design, y, np.ones(n), losses.SQUARES, penalty, solve=least, scale=1 / n, title=title
+        design, y, None, losses.SQUARES, penalty, solve=least, scale=1 / n, title=title
     )
 
 
@@ -122,9 +119,8 @@ def from_huber_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> Desi
 
     title, loss = f"Huber regression with epsilon {epsilon:g}", losses.scaled_huber(epsilon)
     penalty, scale = design.penalty(alpha), 1 / len(y)
-    return DesignedObjective(
-        design, y, w, loss, penalty, solve=partial(_least_huber, epsilon), scale=scale, title=title
-    )
+    least = partial(_least_huber, epsilon)
+    return DesignedObjective(design, y, w, loss, penalty, solve=least, scale=scale, title=title)
 
 
 def _least_huber(epsilon: float, o: DesignedObjective) -> Array:
@@ -150,9 +146,8 @@ def from_linear_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedO
     loss = losses.squared_insensitive(epsilon) if squared else losses.insensitive(epsilon)
 
     title = f"the {'squared ' * squared}ε-insensitive loss with epsilon {epsilon:g}"
-    return DesignedObjective(
-        design, y, w, loss, penalty, solve=partial(_least_svr, C, epsilon, squared), title=title
-    )
+    least = partial(_least_svr, C, epsilon, squared)
+    return DesignedObjective(design, y, w, loss, penalty, solve=least, title=title)
 
 
 def _least_svr(C: float, epsilon: float, squared: bool, o: DesignedObjective) -> Array:
@@ -166,9 +161,8 @@ def from_quantile_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> D
     penalty = design.penalty(0.0, len(y) * number(estimator, "alpha", zero=True))
 
     title, loss = f"the pinball loss of the {tau:g}-quantile", losses.pinball(tau)
-    return DesignedObjective(
-        design, y, np.ones(len(y)), loss, penalty, solve=partial(_least_pinball, tau), title=title
-    )
+    least = partial(_least_pinball, tau)
+    return DesignedObjective(design, y, None, loss, penalty, solve=least, title=title)
 
 
 def _least_pinball(tau: float, o: DesignedObjective) -> Array:
@@ -193,7 +187,7 @@ def from_logistic_regression(estimator: Any, X: Array, y: Array, w: Weights) -> 
     ratio, n, design = _l1_ratio(estimator), len(y), _features(estimator, X)
     alpha = 0.0 if ratio is None else 1 / number(estimator, "C", infinite=True)
     l1 = alpha * (ratio or 0.0)
-    w, penalty, title = row_weights(w, y), design.penalty(alpha - l1, l1), "logistic regression"
+    penalty, title = design.penalty(alpha - l1, l1), "logistic regression"
     return DesignedObjective(
         design, y, w, losses.LOGISTIC, penalty, solve=_most_likely, scale=1 / n, title=title
     )
@@ -229,7 +223,7 @@ def from_instrumental_regression(
 ) -> InstrumentObjective:
     """Build ‖(WᵀW)^(-1/2) Wᵀr‖² with weighted rows; the columns are given by numbers."""
     roles, intercept = models.roles_of(estimator, None, X.shape[1]), bool(estimator.fit_intercept)
-    return InstrumentObjective(X, y, row_weights(w, y), roles, intercept=intercept)
+    return InstrumentObjective(X, y, w, roles, intercept=intercept)
 
 
 def from_arx(estimator: Any, X: Array, y: Array, _: Weights) -> ArxObjective:
@@ -244,7 +238,7 @@ def from_arx(estimator: Any, X: Array, y: Array, _: Weights) -> ArxObjective:
 def from_kernel_ridge(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build Σ w r² + alpha aᵀKa."""
     design = _kernel(estimator, X, semidefinite=True)
-    return _kernel_squares(design, y, row_weights(w, y), number(estimator, "alpha", zero=True))
+    return _kernel_squares(design, y, w, number(estimator, "alpha", zero=True))
 
 
 def from_lssvc(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -258,7 +252,7 @@ def from_lssvc(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObject
     if estimator.kernel == "linear":
         return _squares(estimator, X, y, w, alpha)
     design = _kernel(estimator, X, intercept=estimator.fit_intercept, semidefinite=True)
-    return _kernel_squares(design, y, row_weights(w, y), alpha)
+    return _kernel_squares(design, y, w, alpha)
 
 
 def from_gaussian_process(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -280,7 +274,8 @@ def from_gaussian_process(estimator: Any, X: Array, y: Array, w: Weights) -> Des
         each = f"one for each of the {len(y)} rows of positive weight, with positive variances"
         raise out_of_range(estimator, "alpha", f"one finite number >= 0, or {each}")
     # Rows of equal variance have equal weights, to the last bit.
-    w = row_weights(w, y) if equal else row_weights(w, y) * (largest / variance)
+    if not equal:
+        w = largest / variance * (1.0 if w is None else w)
     training = kernels.TrainingKernel(
         partial(kernels.gram, kernel),
         X,
@@ -315,7 +310,7 @@ def _fixed_kernel(estimator: Any) -> Any:
     return kernel
 
 
-def _kernel_squares(design: KernelDesign, y: Array, w: Array, alpha: float) -> DesignedObjective:
+def _kernel_squares(design: KernelDesign, y: Array, w: Weights, alpha: float) -> DesignedObjective:
     penalty, closed, scale = design.penalty(alpha), _least_ridge if alpha else None, 1 / len(y)
     return DesignedObjective(design, y, w, losses.SQUARES, penalty, solve=closed, scale=scale)
 
@@ -332,18 +327,10 @@ def from_kernel_huber(estimator: Any, X: Array, y: Array, w: Weights) -> Designe
     delta, alpha = number(estimator, "delta"), number(estimator, "alpha")
     design = _kernel(estimator, X, semidefinite=True)
 
-    w, loss, penalty = row_weights(w, y), losses.huber(delta), design.penalty(alpha)
+    loss, penalty = losses.huber(delta), design.penalty(alpha)
     title, scale = f"kernel Huber regression with threshold {delta:g}", 1 / len(y)
-    return DesignedObjective(
-        design,
-        y,
-        w,
-        loss,
-        penalty,
-        solve=partial(_least_kernel_huber, delta),
-        scale=scale,
-        title=title,
-    )
+    least = partial(_least_kernel_huber, delta)
+    return DesignedObjective(design, y, w, loss, penalty, solve=least, scale=scale, title=title)
 
 
 def _least_kernel_huber(delta: float, o: DesignedObjective) -> Array:
@@ -379,7 +366,7 @@ def from_svr(
         "title": "ε-SVR",
         "solve": _least_dual,
     }
-    return DesignedObjective(design, y, np.ones(n), losses.SQUARES, penalty, **options)
+    return DesignedObjective(design, y, None, losses.SQUARES, penalty, **options)
 
 
 def _least_dual(o: DesignedObjective) -> Array:

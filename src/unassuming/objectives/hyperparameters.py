@@ -46,11 +46,6 @@ def out_of_range(estimator: Any, name: str, expected: str) -> ValueError:
     )
 
 
-def row_weights(w: Weights, y: Array) -> Array:
-    """Return the weight of each row, one by default."""
-    return np.ones(len(y)) if w is None else w
-
-
 def common_weight(w: Weights, estimator: Any) -> float:
     """Return the weight that all rows have in common; refuse weights that differ."""
     if w is None:

@@ -47,7 +47,9 @@ class InstrumentObjective(DesignedObjective):
     (['intercept', 'x1', 'x0'], ['intercept', 'x1', 'x2'])
     """
 
-    def __init__(self, X: Array, y: Array, w: Array, roles: Roles, *, intercept: bool) -> None:
+    def __init__(
+        self, X: Array, y: Array, w: Array | None, roles: Roles, *, intercept: bool
+    ) -> None:
         own, others = ([*roles.controls, *x] for x in (roles.endogenous, roles.instruments))
         design = FeatureDesign(X, intercept=intercept, columns=own)
         none, title = design.penalty(), "the moments of the instruments"
@@ -57,7 +59,7 @@ class InstrumentObjective(DesignedObjective):
         self._exogenous = FeatureDesign(X, intercept=intercept, columns=others)
         self.roles, self.quadratic = roles, False
         self.endogenous = range(self.d - len(roles.endogenous), self.d)
-        self._equation = Equation.of(X, roles, w, None, intercept=intercept)
+        self._equation = Equation.of(X, roles, self.w, None, intercept=intercept)
 
     @property
     def exogenous(self) -> FeatureDesign:
