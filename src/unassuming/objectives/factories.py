@@ -237,7 +237,7 @@ def from_arx(estimator: Any, X: Array, y: Array, _: Weights) -> ArxObjective:
 
 def from_kernel_ridge(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build Σ w r² + alpha aᵀKa."""
-    design = _kernel(estimator, X, semidefinite=True)
+    design = _kernel(estimator, X)
     return _kernel_squares(design, y, w, number(estimator, "alpha", zero=True))
 
 
@@ -251,7 +251,7 @@ def from_lssvc(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObject
     alpha = 1 / (2 * number(estimator, "C"))
     if estimator.kernel == "linear":
         return _squares(estimator, X, y, w, alpha)
-    design = _kernel(estimator, X, intercept=estimator.fit_intercept, semidefinite=True)
+    design = _kernel(estimator, X, intercept=estimator.fit_intercept)
     return _kernel_squares(design, y, w, alpha)
 
 
@@ -266,9 +266,8 @@ def from_gaussian_process(estimator: Any, X: Array, y: Array, w: Weights) -> Des
     kernel = kernels.without_white_noise(whole)
     if kernel is None:
         raise out_of_range(estimator, "kernel", "a kernel of the function, not of noise alone")
-    variance = (
-        alpha + kernels.white_noise(whole, X) if alpha.shape in ((), y.shape) else numbers(None)
-    )
+    fits, white = alpha.shape in ((), y.shape), kernels.white_noise(whole, X)
+    variance = alpha + white if fits else numbers(None)
     largest, equal = float(variance.max()), (variance == variance.max()).all()
     if not (np.isfinite(variance).all() and (alpha >= 0).all() and (equal or variance.all())):
         each = f"one for each of the {len(y)} rows of positive weight, with positive variances"
@@ -276,15 +275,7 @@ def from_gaussian_process(estimator: Any, X: Array, y: Array, w: Weights) -> Des
     # Rows of equal variance have equal weights, to the last bit.
     if not equal:
         w = largest / variance * (1.0 if w is None else w)
-    training = kernels.TrainingKernel(
-        partial(kernels.gram, kernel),
-        X,
-        precomputed=False,
-        strict=kernels.strictly_positive_definite(kernel),
-        polynomial=kernels.inner_product_kernel(kernel, X.shape[1]),
-        slope=kernels.kernel_slope(kernel),
-    )
-    design = _kernel_design(training, "GaussianProcessRegressor", semidefinite=True)
+    design = _kernel_design(estimator, X, kernel, partial(kernels.gram, kernel))
     return _kernel_squares(design, y, w, largest)
 
 
@@ -316,16 +307,20 @@ def _kernel_squares(design: KernelDesign, y: Array, w: Weights, alpha: float) ->
 
 
 def _least_ridge(o: DesignedObjective) -> Array:
+    return _stacked(solve.kernel_ridge, o, o.penalty.alpha, o.w)
+
+
+def _stacked(solver: Callable[..., tuple[float, Array]], o: DesignedObjective, *of: Any) -> Array:
+    """Return [b, a] from a solver for kernels, or a without an intercept."""
     one = o.design.intercept
-    K, alpha = o.design.matrix[:, int(one) :], o.penalty.alpha
-    b, a = solve.kernel_ridge(K, o.y, alpha, o.w, fit_intercept=one)
+    b, a = solver(o.design.matrix[:, int(one) :], o.y, *of, fit_intercept=one)
     return np.append(b, a) if one else a
 
 
 def from_kernel_huber(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build Σ w h_δ(r) + (alpha/2) aᵀKa."""
     delta, alpha = number(estimator, "delta"), number(estimator, "alpha")
-    design = _kernel(estimator, X, semidefinite=True)
+    design = _kernel(estimator, X)
 
     loss, penalty = losses.huber(delta), design.penalty(alpha)
     title, scale = f"kernel Huber regression with threshold {delta:g}", 1 / len(y)
@@ -339,7 +334,7 @@ def _least_kernel_huber(delta: float, o: DesignedObjective) -> Array:
 
 def from_kernel_lasso(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build ½ Σ r² + alpha ‖a‖₁; the kernel matrix need only be symmetric."""
-    design, n = _kernel(estimator, X), len(y)
+    design, n = _kernel(estimator, X, semidefinite=False), len(y)
     penalty = Penalty(np.zeros((n, n)), np.full(n, number(estimator, "alpha", zero=True)))
     w, title = np.full(n, common_weight(w, estimator)), "the LASSO objective"
     options: dict[str, Any] = {"weighting": "identity", "solve": _least_l1, "title": title}
@@ -356,7 +351,7 @@ def from_svr(
     """
     C = number(estimator, "C") * common_weight(w, estimator)
     epsilon, n = number(estimator, "epsilon", zero=True), len(y)
-    design = _kernel(estimator, X, partial(kernels.svr_gram, clone(estimator)), intercept=intercept)
+    design = _kernel(estimator, X, intercept=intercept, semidefinite=False)
 
     d = n + intercept
     penalty = Penalty(np.zeros((d, d)), np.full(n, epsilon), C)
@@ -370,53 +365,50 @@ def from_svr(
 
 
 def _least_dual(o: DesignedObjective) -> Array:
-    p, one = o.penalty, o.design.intercept
-    K, epsilon = o.design.matrix[:, int(one) :], float(p.l1[0])
-    b, a = solve.epsilon_svr(K, o.y, p.box, epsilon, fit_intercept=one)
-    return np.append(b, a) if one else a
+    return _stacked(solve.epsilon_svr, o, o.penalty.box, float(o.penalty.l1[0]))
 
 
-def _kernel(
-    estimator: Any,
-    X: Array,
-    evaluate: Callable[[Array, Array | None], Array] | None = None,
-    *,
-    intercept: bool = False,
-    semidefinite: bool = False,
-) -> KernelDesign:
-    """Return the design of an estimator's kernel, whose parameters default to KernelRidge's."""
-    kernel, gamma, own = estimator.kernel, estimator.gamma, evaluate is None
-    options = estimator.degree, estimator.coef0
+def _kernel(estimator: Any, X: Array, **checks: bool) -> KernelDesign:
+    """Return the design of an estimator's kernel, with KernelRidge's or SVR's default of gamma."""
+    kernel, gamma, own = estimator.kernel, estimator.gamma, hasattr(estimator, "kernel_params")
     if isinstance(kernel, str):
         check_kernel_parameters(estimator, kernel, default_gamma=own)
-    if evaluate is None:
-        named = {"gamma": gamma, "degree": options[0], "coef0": options[1]}
-        evaluate = partial(kernels.gram, kernel, params=estimator.kernel_params, **named)
-    elif kernel in ("poly", "polynomial", "rbf"):
-        gamma = kernels.resolve_svr_gamma(gamma, X)
+    options = {"degree": estimator.degree, "coef0": estimator.coef0}
+    if own:
+        params = estimator.kernel_params
+        evaluate = partial(kernels.gram, kernel, gamma=gamma, params=params, **options)
+    else:
+        evaluate = partial(kernels.svr_gram, clone(estimator))
+        if kernel in ("poly", "polynomial", "rbf"):
+            gamma = kernels.resolve_svr_gamma(gamma, X)
     width = 1 / X.shape[1] if gamma is None else gamma
-    training = kernels.TrainingKernel(
-        evaluate,
-        X,
-        precomputed=isinstance(kernel, str) and kernel == "precomputed",
-        strict=kernels.strictly_positive_definite(kernel),
-        polynomial=kernels.inner_product_kernel(kernel, X.shape[1], gamma, *options),
-        slope=kernels.kernel_slope(kernel, width, *options),
-    )
-    name = type(estimator).__name__
-    return _kernel_design(training, name, intercept=intercept, semidefinite=semidefinite)
+    return _kernel_design(estimator, X, kernel, evaluate, width, *options.values(), **checks)
 
 
 def _kernel_design(
-    training: kernels.TrainingKernel, name: str, *, semidefinite: bool, intercept: bool = False
+    estimator: Any,
+    X: Array,
+    kernel: Any,
+    evaluate: Callable[[Array, Array | None], Array],
+    *options: Any,
+    intercept: bool = False,
+    semidefinite: bool = True,
 ) -> KernelDesign:
-    """Return the design of a kernel, after checking its matrix."""
-    K = training.evaluate(training.X, None)
+    """Return the design of a kernel, whose options are gamma, degree and coef0."""
+    training = kernels.TrainingKernel(
+        evaluate,
+        X,
+        precomputed=kernel == "precomputed",
+        strict=kernels.strictly_positive_definite(kernel),
+        polynomial=kernels.inner_product_kernel(kernel, X.shape[1], *options),
+        slope=kernels.kernel_slope(kernel, *options),
+    )
+    K = evaluate(X, None)
     kernels.require_symmetric(K, "the kernel matrix")
     # Symmetric to the last bit, since decompositions read one triangle and products both.
     design = KernelDesign((K + K.T) / 2, intercept=intercept, kernel=training)
     if semidefinite:  # a matrix that is given may be of single precision
-        tolerance = 1e-6 if training.precomputed else 0.0
+        name, tolerance = type(estimator).__name__, 1e-6 if training.precomputed else 0.0
         kernels.require_positive_semidefinite(design.spectrum[0], name, tolerance=tolerance)
     return design
 
