@@ -115,11 +115,7 @@ class DesignedObjective(Objective):
 
     def kinks(self) -> Kinks | None:
         """Return the knots of ρ and the kinks of the penalty; None if ρ is not affine between."""
-        return self._kinks if self.loss.polynomial else None
-
-    @cached_property
-    def _kinks(self) -> Kinks:
-        return self.penalty.kinks(self.loss.knots)
+        return self.penalty.kinks(self.loss.knots) if self.loss.polynomial else None
 
     @cached_property
     def factor(self) -> Factor:
