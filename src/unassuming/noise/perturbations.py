@@ -14,7 +14,7 @@ from unassuming.noise.labels import Labels
 from unassuming.noise.permutations import Exchangeable, SymmetricExchangeable
 from unassuming.noise.quantile import Quantile
 from unassuming.noise.rotations import Spherical
-from unassuming.noise.signs import POLYNOMIALS, BlockSymmetric, Symmetric, group_by_leverage
+from unassuming.noise.signs import POLYNOMIALS, SignFlips, Symmetric, group_by_leverage
 
 NAMED: dict[str, type[Noise]] = {
     "symmetric": Symmetric,
@@ -143,7 +143,7 @@ def is_group(noise: Noise, m: int) -> bool:
             f"{max(POLYNOMIALS)}, or another number, given {m}. Pass e.g. m={m - 1}, which draws "
             "signs at random."
         )
-    return type(noise).draw in (Symmetric.draw, BlockSymmetric.draw)
+    return type(noise).draw is SignFlips.draw
 
 
 def restricted(noise: Noise, rows: BoolArray) -> Noise:

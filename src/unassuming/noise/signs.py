@@ -9,6 +9,7 @@ number alone.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from copy import copy
 from typing import Any, Self
 
@@ -43,6 +44,21 @@ class SignFlips(Noise):
         """Flip the signs of residuals (..., n); returns (..., size, n)."""
         return np.asarray(residuals[..., None, :] * drawn)
 
+    @abstractmethod
+    def sign_units(self, n: int) -> IntArray:
+        """Return the unit of each row that changes its sign as a whole."""
+
+    def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
+        """Draw signs, shape (size, n), constant within each unit."""
+        units = self.sign_units(n)
+        return np.take(keyed_signs(draw_key(rng), int(units.max()) + 1, size), units, axis=1)
+
+    def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
+        """Enumerate all sign vectors of the units, or one of each pair."""
+        units = self.sign_units(n)
+        signs = np.take(all_signs(int(units.max()) + 1, modulo_sign=modulo_sign), units, axis=1)
+        return signs[1:], len(signs)
+
 
 class Symmetric(SignFlips):
     """Independent noise, each term symmetric about zero; the laws may all differ.
@@ -65,15 +81,6 @@ class Symmetric(SignFlips):
     )
     separable = True
     sign_units = each_row
-
-    def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
-        """Draw signs, shape (size, n)."""
-        return keyed_signs(draw_key(rng), n, size)
-
-    def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
-        """Enumerate all 2^n sign vectors, or one of each pair."""
-        signs = all_signs(n, modulo_sign=modulo_sign)
-        return signs[1:], len(signs)
 
 
 class BlockSymmetric(SignFlips):
@@ -121,25 +128,12 @@ class BlockSymmetric(SignFlips):
                 f"{len(self.blocks)} labels. Pass an array as long as y."
             )
 
-    def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
-        """Draw signs, shape (size, n), constant within each block."""
-        self.check_length(n)
-        return keyed_signs(draw_key(rng), self._count, size)[:, self._block_of_row]
-
-    def sign_units(self, n: int) -> IntArray:
-        """Return the block of each row."""
-        return self.units(n)
-
     def units(self, n: int) -> IntArray:
         """Return the block of each row: a block can be set aside as a whole."""
         self.check_length(n)
         return self._block_of_row
 
-    def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
-        """Enumerate all sign vectors of the blocks, or one of each pair."""
-        self.check_length(n)
-        signs = all_signs(self._count, modulo_sign=modulo_sign)[:, self._block_of_row]
-        return signs[1:], len(signs)
+    sign_units = units
 
     def restrict(self, rows: BoolArray) -> Self:
         """Return the assumption with the labels of ``rows`` alone."""
