@@ -282,15 +282,15 @@ SKEW = Q + 1e-9
 BAD = {
     "a vector": ((np.ones(3),), r"basis is not an orthogonal matrix.*given shape \(3,\)"),
     "not square": ((Q[:, :5],), r"basis is not an orthogonal matrix.*shape \(24, 5\)"),
-    "NaN": ((np.full((3, 3), np.nan),), "not all finite numbers"),
+    "NaN": ((np.full((3, 3), np.nan),), "basis is not an orthogonal matrix"),
     "text": (("fourier",), "basis is not an orthogonal matrix"),
-    "not orthogonal": ((np.ones((3, 3)),), "basis is not orthogonal.*off by 3"),
-    "nearly orthogonal": ((SKEW,), "basis is not orthogonal: expected columns of length one"),
-    "scaled": ((2 * Q,), "basis is not orthogonal"),
-    "single precision": ((Q.astype(np.float32),), "basis is not orthogonal"),
+    "not orthogonal": ((np.ones((3, 3)),), r"basis is not an orthogonal matrix.*off by 3"),
+    "nearly orthogonal": ((SKEW,), "basis is not an orthogonal matrix"),
+    "scaled": ((2 * Q,), "basis is not an orthogonal matrix"),
+    "single precision": ((Q.astype(np.float32),), "basis is not an orthogonal matrix"),
     "labels": ((Q, "labels"), "inner does not act by orthogonal maps.*given Labels"),
     "quantile": ((Q, ua.noise.Quantile(0.5)), "inner does not act by orthogonal maps"),
-    "twice": ((Q, ua.noise.InBasis(Q)), "Multiply the two matrices"),
+    "twice": ((Q, ua.noise.InBasis(Q)), "multiply two matrices"),
     "unknown": ((Q, "normal"), "noise is not a known assumption"),
 }
 

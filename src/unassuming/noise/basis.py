@@ -107,7 +107,10 @@ class InBasis(Noise):
 
 def _as_orthogonal(basis: ArrayLike) -> Array:
     """Return Q in double precision, or raise unless its columns are orthonormal to rounding."""
-    Q = np.array(basis, dtype=np.float64)
+    try:
+        Q = np.array(basis, dtype=np.float64)
+    except (TypeError, ValueError):
+        Q = np.zeros(0)
     most = 16 * len(Q) * float(np.finfo(np.float64).eps) if Q.ndim else 0.0
     square = Q.ndim == 2 and Q.shape[0] == Q.shape[1] >= 2 and bool(np.isfinite(Q).all())
     off = float(np.abs(Q.T @ Q - np.eye(len(Q))).max()) if square else np.inf

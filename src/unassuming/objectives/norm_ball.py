@@ -43,7 +43,8 @@ class NormBall:
             return t, rest
         if similarity is None:
             raise NotAvailable(
-                "a norm bound needs k(z, z) of new inputs, and the kernel is given by its matrix "
-                "alone. Pass the kernel itself."
+                "a norm bound of a kernel limits values of the function at inputs z with a known "
+                "k(z, z): expected these, given coefficients, or a kernel that is given by its "
+                "matrix alone. Use band(X, norm_bound=B) with the kernel itself."
             )
         return t, np.maximum(similarity - (t * t)[:, self.nu > 0].sum(axis=1), 0.0)
