@@ -128,6 +128,12 @@ class Gradient(Score):
         e = self.loss.rounding(at.r, at.e)
         return gaps(rho, delta, p, 2 * z0[:, None] + p, pushed, e, self._norm)
 
+    def fixed(self, moved: Array) -> Array | None:
+        """Return the Z_i of fresh residuals (S, n) that no candidate changes; None if one does."""
+        if self.penalty.none and self.loss.quantile is not None:
+            return np.asarray(((self.loss.rho(moved) @ self.A.T) ** 2).sum(axis=-1))
+        return None
+
     def gaps_of_groups(self, at: State, groups: Groups) -> list[Array] | None:
         """Sum ΨLρ(r) over the rows of a group: n d operations and not n m."""
         if self.penalty.kinked or len(self.loss.jumps) or not self.loss.odd:
