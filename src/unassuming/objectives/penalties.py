@@ -49,10 +49,15 @@ class Penalty:
         low, high = np.where(a > 0, self.l1, -self.l1), np.where(a < 0, -self.l1, self.l1)
         return np.where(a == -self.box, -np.inf, low), np.where(a == self.box, np.inf, high)
 
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Values at which a coefficient changes the subgradient, increasing."""
+        sides = (self.box,) if np.isfinite(self.box) else ()
+        return (*(-side for side in sides), *(0.0,) * bool(self.l1.any()), *sides)
+
     def kinks(self, thresholds: tuple[float, ...]) -> Kinks:
         """Return where the subgradient changes, beside the thresholds of a loss."""
-        sides = (self.box,) if np.isfinite(self.box) else ()
-        values = (*(-side for side in sides), *(0.0,) * bool(self.l1.any()), *sides)
+        values = self.values
         each = np.tile(values, (len(self.l1), 1)) if values else np.empty((0, 0))
         if values == (0.0,):
             each[self.l1 == 0] = np.nan
