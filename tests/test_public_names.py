@@ -22,7 +22,7 @@ from unassuming.regions import ellipsoid, problem, results
 from unassuming.regions.diagnosis import _diagnose, _lack_of_fit, _noise_tests
 
 FACTORIES = "objectives.from_"
-"""Their parameters are those of every factory; the table of their module says what each builds."""
+"""Their parameters are those of every factory; their first line says what each builds."""
 
 
 def ours(thing):

@@ -250,7 +250,7 @@ def test_clone_and_pickle_keep_everything():
 def test_parameters_of_the_inner_model_can_be_set():
     model = ua.ConfidenceRegressor(MODELS[-1], m=100).set_params(estimator__ridge__alpha=7.0, m=20)
     assert model.get_params()["estimator__ridge__alpha"] == 7.0
-    assert model.fit(X, Y).region_.objective.lam == pytest.approx(7.0 / N)
+    assert model.fit(X, Y).region_.objective.penalty.alpha == pytest.approx(7.0)
 
 
 def test_it_may_end_a_pipeline_and_be_cross_validated():

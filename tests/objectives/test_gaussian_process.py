@@ -102,7 +102,7 @@ def test_noise_is_taken_out_of_a_kernel_without_cancellation():
             "expected one kernel of sklearn.gaussian_process.kernels, such as RBF.*given 'rbf'",
         ),
         (RBF(), {"alpha": np.ones(3)}, "one for each of the 25 rows"),
-        (RBF(), {"alpha": np.eye(1, 25)[0]}, "expected positive variances"),
+        (RBF(), {"alpha": np.eye(1, 25)[0]}, "with positive variances"),
         (WhiteKernel(), {}, "noise alone"),
         (CompoundKernel([RBF(), RBF()]), {}, "kernel is out of range"),
     ],

@@ -203,7 +203,7 @@ def test_the_older_spelling_of_the_penalty_is_understood_and_does_not_warn(kind)
         warnings.simplefilter("error")
         regions = [region_of(estimator, X, y) for estimator in (older, newer)]
     np.testing.assert_array_equal(regions[0].estimate, regions[1].estimate)
-    assert regions[0].objective.lam == regions[1].objective.lam
+    assert regions[0].objective.penalty.alpha == regions[1].objective.penalty.alpha
 
 
 @pytest.mark.parametrize(

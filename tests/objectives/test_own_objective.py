@@ -98,7 +98,7 @@ def test_an_objective_with_the_wrong_axes_is_refused():
             return self.alpha * coefficients - np.sign(residuals) @ self.X
 
     check_objective(AbsoluteRidge(*problem(), 0.3), AbsoluteRidge)
-    with pytest.raises(ValueError, match=r"Lost\.gradient.*three transformations of each, fails"):
+    with pytest.raises(ValueError, match=r"Lost\.gradient.*fails for .*\(2, 3, 12\)"):
         check_objective(Lost(*problem(), 0.3), Lost)
     with pytest.raises(TypeError, match=r"did not return an objective.*given None"):
         check_objective(None, Lost)

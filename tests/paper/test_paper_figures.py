@@ -102,7 +102,7 @@ def test_the_mean_label_is_that_of_the_coins():
 def test_kernel_ridge_has_lambda_one_tenth_and_sigma_one_half(panel):
     drawn = sample(PANELS[panel])
     region = build(PANELS[panel], drawn, 0)
-    assert region.objective.lam == pytest.approx(0.1)
+    assert region.objective.penalty.alpha / 20 == pytest.approx(0.1)
     values = region.objective.fitted(np.eye(20))
     np.testing.assert_allclose(values, gaussian(drawn.X, 0.5), atol=1e-12)
 

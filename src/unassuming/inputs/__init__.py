@@ -64,7 +64,6 @@ from unassuming.inputs.tables import check_columns as check_columns
 from unassuming.inputs.tables import check_distinct as check_distinct
 from unassuming.inputs.tables import check_like as check_like
 from unassuming.inputs.tables import check_width as check_width
-from unassuming.inputs.tables import column_at as column_at
 from unassuming.inputs.tables import column_count as column_count
 from unassuming.inputs.tables import column_names as column_names
 from unassuming.inputs.tables import is_frame as is_frame

@@ -13,6 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
+from unassuming._errors import complaint
 from unassuming._labels import is_missing, row_index
 from unassuming._numerics import OUTPUT
 from unassuming._typing import Array, BoolArray
@@ -60,8 +61,9 @@ def check_data(
         return Data(X, rows, labels, weight, classes)
     outputs = as_finite(target[rows], "y")
     if (largest := np.abs(outputs).max()) >= OUTPUT:
+        given = f"{largest:.3g}"
         raise ValueError(
-            f"y is too large: expected numbers below {OUTPUT:g}, given {largest:.3g}. Rescale y."
+            complaint("y", "is too large", f"numbers below {OUTPUT:g}", given, "Rescale y.")
         )
     return Data(X, rows, outputs, weight, None)
 
@@ -70,10 +72,8 @@ def as_outputs(y: Any, length: int) -> Any:
     """Return the outputs as a vector of that length."""
     target = _vector(np.asarray(y), "y")
     if len(target) != length:
-        raise ValueError(
-            f"y and X differ in length: expected {length} outputs, one for each row of X, given "
-            f"{len(target)}. Pass the rows of the same data set."
-        )
+        expected, remedy = f"{length} outputs, one for each row of X", "Pass rows of the same data."
+        raise ValueError(complaint("y and X", "differ in length", expected, len(target), remedy))
     return target
 
 
@@ -82,10 +82,9 @@ def _vector(values: Any, name: str) -> Any:
     if values.ndim == 2 and values.shape[1] == 1:
         return values[:, 0]
     if values.ndim != 1:
-        raise ValueError(
-            f"{name} is not one column: expected one number for each row, given shape "
-            f"{values.shape}. Pass all rows, and columns one at a time."
-        )
+        expected, remedy = "one number for each row", "Pass all rows, and columns one at a time."
+        given = f"shape {values.shape}"
+        raise ValueError(complaint(name, "is not one column", expected, given, remedy))
     return values
 
 
@@ -98,17 +97,14 @@ def check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | No
     """Return which rows have a positive weight, and their weights if any were given."""
     weight = np.ones(length) if sample_weight is None else as_weights(sample_weight, length)
     if (weight < 0).any():
-        j = int(np.argmax(weight < 0))
-        raise ValueError(
-            f"sample_weight has a negative entry: expected weights >= 0, given {weight[j]} at row "
-            f"{j} (counted from zero). Drop a row by giving it weight zero."
-        )
+        j, remedy = int(np.argmax(weight < 0)), "Drop a row by giving it weight zero."
+        wrong, given = "has a negative entry", f"{weight[j]} at row {j} (counted from zero)"
+        raise ValueError(complaint("sample_weight", wrong, "weights >= 0", given, remedy))
     rows = weight > 0
     if rows.sum() < 2:
-        raise ValueError(
-            "the data are too few: expected at least 2 rows of positive weight, given "
-            f"{rows.sum()}. Pass more rows; those of weight zero do not count."
-        )
+        expected = "at least 2 rows of positive weight"
+        remedy = "Pass more rows; those of weight zero do not count."
+        raise ValueError(complaint("the data", "are too few", expected, rows.sum(), remedy))
     return rows, None if sample_weight is None else weight[rows]
 
 
@@ -131,12 +127,11 @@ def check_alignment(**columns: Any) -> None:
     known = [(name, index) for name, index in indexed.items() if index is not None]
     for name, index in known[1:]:
         reference, expected = known[0]
-        apart = len(index) == len(expected) and not index.equals(expected)
-        pairs = enumerate(zip(index, expected, strict=True)) if apart else ()
-        differ = [(j, a, b) for j, (a, b) in pairs if [a] != [b]]
-        if not differ:  # also if equal names are in indexes of different types
+        alike = index.equals(expected) or list(index) == list(expected)  # of other types, too
+        if len(index) != len(expected) or alike:
             continue
-        j, given, wanted = differ[0]
+        j = next(j for j, pair in enumerate(zip(index, expected, strict=True)) if len({*pair}) > 1)
+        given, wanted = index[j], expected[j]
         wrong, remedy = f"another index than {reference}", "Give both the same index"
         if index.is_unique and expected.is_unique and expected.isin(index).all():
             wrong = f"its rows in another order than {reference}"
@@ -200,21 +195,15 @@ def as_signs(target: Any, rows: BoolArray, classes: Any = None) -> tuple[Any, Ar
     labels = target[rows]
     require_labels(labels)
     present = np.unique(labels)
-    if classes is not None:
-        names = _named_classes(classes)
-        known = names.tolist()
-        other = next((label for label in present.tolist() if label not in known), None)
-        if other is not None:
-            raise ValueError(
-                "y has a label that is not one of the classes: expected "
-                f"{spoken(known[0])} or {spoken(known[1])}, given {spoken(other)}. Name the labels "
-                "as they are in y, or leave out the other rows."
-            )
-    else:
-        names = _completed(present, target) if len(present) == 1 else present
-        if len(names) != 2:
-            remedy = "Use a regressor for numbers, or one region for each pair of classes."
-            raise _not_two(present.tolist(), remedy)
+    names = _two(present, target) if classes is None else _named_classes(classes)
+    known = names.tolist()
+    other = [label for label in present.tolist() if label not in known]
+    if other:
+        raise ValueError(
+            "y has a label that is not one of the classes: expected "
+            f"{spoken(known[0])} or {spoken(known[1])}, given {spoken(other[0])}. Name the labels "
+            "as they are in y, or leave out the other rows."
+        )
     return names, np.where(labels == names[1], 1.0, -1.0)
 
 
@@ -241,11 +230,9 @@ def one_class(label: Any, remedy: str) -> ValueError:
 
 
 def _not_two(labels: list[Any], remedy: str) -> ValueError:
-    few = ", ".join(map(spoken, labels[:5])) + (", ..." if len(labels) > 5 else "")
-    return ValueError(
-        "y does not hold two classes: expected exactly two different labels, given "
-        f"{len(labels)}: {few}. {remedy}"
-    )
+    few = ", ".join(map(spoken, labels[:5])) + ", ..." * (len(labels) > 5)
+    given, expected = f"{len(labels)}: {few}", "exactly two different labels"
+    return ValueError(complaint("y", "does not hold two classes", expected, given, remedy))
 
 
 def _named_classes(classes: Any) -> Any:
@@ -261,12 +248,14 @@ def _named_classes(classes: Any) -> Any:
     return names if names.tolist() == labels else np.array(labels, dtype=object)
 
 
-def _completed(present: Any, target: Any) -> Any:
-    """Return both classes, given the only one that occurs."""
-    everywhere = set(target.tolist())
-    if len(everywhere) == 2 and not any(map(_no_label, everywhere)):
-        return np.unique(target)
-    (label,) = present.tolist()
+def _two(present: Any, target: Any) -> Any:
+    """Return both classes, of which one may occur in rows without weight only, or nowhere."""
+    everywhere, (label, *others) = set(target.tolist()), present.tolist()
+    if len(others) > 1:
+        remedy = "Use a regressor for numbers, or one region for each pair of classes."
+        raise _not_two([label, *others], remedy)
+    if others or (len(everywhere) == 2 and not any(map(_no_label, everywhere))):
+        return present if others else np.unique(target)
     if (coded := coded_classes(label)) is None:
         raise one_class(label, "Name both with classes=(first, second); the second is +1.")
     return np.array(coded, dtype=present.dtype)
@@ -417,9 +406,8 @@ def _columns(X: Any) -> Iterator[tuple[str, Any]]:
     if is_frame(X):
         yield from ((repr(name), column_at(X, j).to_numpy()) for j, name in enumerate(X.columns))
         return
-    table: Any = X.tocsc() if hasattr(X, "tocsc") else np.asarray(X)
-    for j in range(table.shape[1] if table.ndim == 2 else 0):
-        yield str(j), table[:, [j]].toarray()[:, 0] if hasattr(X, "tocsc") else table[:, j]
+    table = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    yield from ((str(j), column) for j, column in enumerate(table.T if table.ndim == 2 else ()))
 
 
 def _surprising(column: Array, n: int) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
+from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.inputs.options import is_whole
 from unassuming.inputs.tables import as_finite, as_numbers, check_columns, column_names, listed
@@ -21,10 +22,8 @@ def as_points(points: Any, name: str, d: int, remedy: str = "") -> tuple[Array, 
     remedy = remedy or "Pass finite numbers in the order of region.names."
     v = as_finite(points, name, remedy)
     if v.ndim not in (1, 2) or v.shape[-1] != d or not len(v):
-        raise ValueError(
-            f"{name} has the wrong shape: expected rows of {d} numbers, one for each coefficient, "
-            f"given shape {v.shape}. {remedy}"
-        )
+        expected, given = f"rows of {d} numbers, one for each coefficient", f"shape {v.shape}"
+        raise ValueError(complaint(name, "has the wrong shape", expected, given, remedy))
     return np.atleast_2d(v), v.ndim == 1
 
 
@@ -62,10 +61,9 @@ def require_nonzero(g: Array, what: str = "functionals") -> None:
     """Refuse a functional or direction that is zero."""
     zero = np.flatnonzero(~g.any(axis=1))
     if len(zero):
-        raise ValueError(
-            f"{what} contains a zero {what.removesuffix('s')}: expected a number other than 0 in "
-            f"every row, given zeros in row {zero[0]} (counted from zero). Leave it out."
-        )
+        wrong, expected = f"contains a zero {what.removesuffix('s')}", "a number other than 0 a row"
+        given = f"zeros in row {zero[0]} (counted from zero)"
+        raise ValueError(complaint(what, wrong, expected, given, "Leave it out."))
 
 
 def as_hypothesis(value: Any, count: int) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, final
@@ -10,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.linear_model import QuantileRegressor
 
+from unassuming._errors import complaint
 from unassuming._labels import as_labels, numbered
 from unassuming._typing import BoolArray, IntArray
 from unassuming.inputs.tables import as_finite
@@ -28,30 +30,30 @@ def as_count(problem: str, value: Any, least: int, remedy: str) -> int:
 
 def is_whole(value: Any) -> bool:
     """Whether a value is an integer of Python or NumPy, and no truth value."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    return type(value) is not bool and isinstance(value, Integral)
 
 
 def _as_number(
     name: str, value: Any, expected: str, remedy: str, *, high: float = np.inf, zero: bool = False
 ) -> float:
     """Return a number above zero, or zero itself, and below a limit; refuse anything else."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
+    number = type(value) is not bool and isinstance(value, Real)
     if not number or not (0 < value < high or (zero and value == 0)):
-        raise ValueError(f"{name} is out of range: expected {expected}, given {value!r}. {remedy}")
+        raise ValueError(complaint(name, "is out of range", expected, repr(value), remedy))
     return float(value)
 
 
 def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in allowed:
+    """Refuse what is not one of some words."""
+    if str(value) not in allowed:
         some = f"{', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}"
-        raise ValueError(f"{name} is unknown: expected {some}, given {value!r}. {_DEFAULT}")
+        raise ValueError(complaint(name, "is unknown", some, repr(value), _DEFAULT))
 
 
 def _as_truth(name: str, value: object, remedy: str) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(
-            f"{name} is not a boolean: expected True or False, given {value!r}. {remedy}"
-        )
+    """Return True or False; refuse anything else."""
+    if type(value) not in (bool, np.bool_):
+        raise ValueError(complaint(name, "is not a boolean", "True or False", repr(value), remedy))
     return bool(value)
 
 
@@ -67,7 +69,7 @@ def check_options(
     model: Any, *, noise: Any = None, m: Any = 128, weighting: Any = None, ties: str = "random"
 ) -> Noise:
     """Check the options that do not depend on the data; return the assumption on the noise."""
-    if not (isinstance(m, str) and m == "all"):
+    if str(m) != "all":
         check_m(m)
     check_ties(ties)
     if isinstance(weighting, str):
@@ -75,7 +77,7 @@ def check_options(
     quantiles = isinstance(model, QuantileRegressor)
     if noise is None:
         noise = "quantile" if quantiles else "labels" if is_label_model(model) else "symmetric"
-    if quantiles and isinstance(noise, str) and noise == "quantile":
+    if quantiles and str(noise) == "quantile":
         return Quantile(model_quantile(model))
     return as_noise(noise)
 
@@ -141,9 +143,9 @@ def check_assumption(norm_bound: Any, model_error: Any, noise_scale: Any) -> Non
         remedy = "Pass a guess of the standard deviation of the noise."
         _as_number("noise_scale", noise_scale, "one finite number > 0", remedy)
         if norm_bound is None and model_error is None:
+            expected = "norm_bound or model_error with it"
             raise ValueError(
-                "noise_scale does not apply: expected norm_bound or model_error with it, given "
-                "neither. Leave it out."
+                complaint("noise_scale", "does not apply", expected, "neither", "Leave it out.")
             )
 
 
@@ -154,8 +156,7 @@ def check_inner(inner: object) -> None:
 
 def check_simultaneous(simultaneous: object) -> bool:
     """Return True or False; refuse anything else."""
-    remedy = "Pass simultaneous=False for pointwise intervals."
-    return _as_truth("simultaneous", simultaneous, remedy)
+    return _as_truth("simultaneous", simultaneous, "Pass False for pointwise intervals.")
 
 
 def check_target(target: Any) -> None:
@@ -169,8 +170,7 @@ def check_sampling(size: Any, thinning: Any, random_state: Any) -> None:
     as_count("size is not a count", size, 1, "Pass e.g. size=1000.")
     if thinning is not None:
         as_count("thinning is not a count", thinning, 1, _DEFAULT)
-    if not isinstance(random_state, (np.random.Generator, np.random.RandomState)):
-        as_seed(random_state)  # a generator would advance
+    as_seed(copy(random_state))  # a generator itself would advance
 
 
 # --- of intervals and tests of single numbers ---
@@ -217,34 +217,30 @@ def check_single(
     _one_of("cell_weights", weights, ("design", "residuals"))
     _one_of("cell_estimate", estimator, ("mean", "median"))
     _one_of("method", method, METHODS)
-    if cells is not None and (np.ndim(cells) or isinstance(cells, str)):
+    if np.ndim(cells):
         cells = _as_labels(cells, rows)
     elif cells is not None:
+        most = f"an integer from 2 to 16, or 32, or one label a row, at most {np.sum(rows)}"
         if not is_whole(cells) or cells not in _CELLS or cells > np.sum(rows):
-            raise ValueError(
-                "cells is not a number of cells: expected an integer from 2 to 16, or 32, or one "
-                f"label for each row, and at most {np.sum(rows)} cells, given {cells!r}. {_DEFAULT}"
-            )
+            wrong = "is not a number of cells"
+            raise ValueError(complaint("cells", wrong, most, repr(cells), _DEFAULT))
         cells = int(cells)
     return SingleOptions(cells, method, weights, estimator)
 
 
 def _as_labels(cells: Any, rows: BoolArray | int) -> IntArray:
+    """Return the cell of each row that counts, numbered from 0."""
     if isinstance(rows, int):
-        raise ValueError(
-            "cells cannot be labels for a stream, which has dealt its rows to cells already: "
-            f"expected a number of cells, given labels of shape {np.shape(cells)}. {_DEFAULT}"
-        )
+        wrong = "cannot be labels for a stream, which has dealt its rows to cells already"
+        given = f"labels of shape {np.shape(cells)}"
+        raise ValueError(complaint("cells", wrong, "a number of cells", given, _DEFAULT))
     labels = as_labels(cells, "cells")
     if labels.shape != rows.shape:
-        raise ValueError(
-            f"cells has the wrong length: expected one label for each of the {len(rows)} rows, "
-            f"given shape {labels.shape}. Pass the labels of the same rows as X."
-        )
+        wrong, expected = "has the wrong length", f"one label for each of the {len(rows)} rows"
+        remedy = "Pass the labels of the same rows as X."
+        raise ValueError(complaint("cells", wrong, expected, f"shape {labels.shape}", remedy))
     numbers, count = numbered(labels[rows])
     if not 2 <= count <= max(_CELLS):
-        problem = "has one label only" if count < 2 else "has too many labels"
-        raise ValueError(
-            f"cells {problem}: expected 2 to {max(_CELLS)} labels, given {count}. {_DEFAULT}"
-        )
+        wrong = "has one label only" if count < 2 else "has too many labels"
+        raise ValueError(complaint("cells", wrong, f"2 to {max(_CELLS)} labels", count, _DEFAULT))
     return numbers

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from unassuming._errors import complaint
 from unassuming._labels import is_missing
 from unassuming._typing import Array
 from unassuming._words import spoken
@@ -41,10 +42,9 @@ def as_numbers(values: Any, name: str, count: int, of: str) -> Array:
     if found.ndim == 0:
         return np.full(count, float(found))
     if found.shape != (count,):
-        raise ValueError(
-            f"{name} has the wrong length: expected {count} numbers, one for each {of}, given "
-            f"shape {found.shape}. Pass one for each {of}, or a single number for all."
-        )
+        expected, given = f"{count} numbers, one for each {of}", f"shape {found.shape}"
+        remedy = f"Pass one for each {of}, or a single number for all."
+        raise ValueError(complaint(name, "has the wrong length", expected, given, remedy))
     return found
 
 
@@ -54,7 +54,7 @@ def unfit(
     """Return the error about an entry of an array and its position."""
     position = ", ".join(str(int(i)) for i in where)
     given = f"{value} at position {position}" if position else f"{value}"
-    return ValueError(f"{name} {problem}: expected {expected}, given {given}. {remedy}")
+    return ValueError(complaint(name, problem, expected, given, remedy))
 
 
 def _unreadable(array: Any, name: str, remedy: str | None) -> ValueError:
@@ -62,11 +62,10 @@ def _unreadable(array: Any, name: str, remedy: str | None) -> ValueError:
     try:
         entries = np.asarray(array)
     except ValueError:
-        lengths = sorted(map(np.size, array))
-        return ValueError(
-            f"{name} has rows of different lengths: expected the same for all, given lengths from "
-            f"{lengths[0]} to {lengths[-1]}. Pass a rectangular table."
-        )
+        lengths, wrong = sorted(map(np.size, array)), "has rows of different lengths"
+        given = f"lengths from {lengths[0]} to {lengths[-1]}"
+        remedy = "Pass a rectangular table."
+        return ValueError(complaint(name, wrong, "the same for all", given, remedy))
     for where, entry in np.ndenumerate(entries):
         if is_missing(entry):
             return unfit(name, MISSING, entry, where, remedy or _IMPUTE)
@@ -129,9 +128,9 @@ def row_count(X: Any) -> int:
     try:
         return int(X.shape[0] if hasattr(X, "shape") else len(X))
     except (TypeError, IndexError) as error:
-        raise ValueError(
-            f"X is not a table: expected an array or DataFrame, given {X!r}. Pass the inputs."
-        ) from error
+        expected = "an array or DataFrame"
+        said = complaint("X", "is not a table", expected, repr(X), "Pass the inputs.")
+        raise ValueError(said) from error
 
 
 def rows_between(X: Any, start: int | None, stop: int | None) -> Any:
@@ -144,10 +143,8 @@ def check_distinct(X: Any) -> None:
     names = list(X.columns) if is_frame(X) else []
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(
-            "X has columns of the same name: expected a different name for each column, given "
-            f"{twice!r} {names.count(twice)} times. Rename them."
-        )
+        wrong, given = "has columns of the same name", f"{twice!r} {names.count(twice)} times"
+        raise ValueError(complaint("X", wrong, "a different name for each", given, "Rename them."))
 
 
 def check_columns(X: Any, names: list[Any] | None, what: str) -> None:
@@ -159,16 +156,14 @@ def check_columns(X: Any, names: list[Any] | None, what: str) -> None:
     problem = "has its columns in another order" if same else "has different columns from the data"
     some = set(names) <= set(given)
     remedy = f"Pass X[{names!r}]." if some else "Rename the columns, or pass those of the data."
-    raise ValueError(f"{what} {problem}: expected {listed(names)}, given {listed(given)}. {remedy}")
+    raise ValueError(complaint(what, problem, listed(names), listed(given), remedy))
 
 
 def check_width(X: Any, width: int) -> None:
     """Refuse inputs whose number of columns differs from that of the data."""
     if (given := column_count(X)) != width:
-        raise ValueError(
-            f"X has the wrong number of features: expected {width}, as in the data, given "
-            f"{given}. Pass the same columns."
-        )
+        wrong, expected = "has the wrong number of features", f"{width}, as in the data"
+        raise ValueError(complaint("X", wrong, expected, given, "Pass the same columns."))
 
 
 def check_like(X: Any, data: Any) -> None:

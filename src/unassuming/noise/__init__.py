@@ -10,15 +10,9 @@ used, neither moments nor a density.
 from unassuming.noise.base import LARGEST_GROUP, Noise
 
 # Shared within the library, not public.
-from unassuming.noise.base import draw_key as draw_key
-from unassuming.noise.base import keyed_uniforms as keyed_uniforms
 from unassuming.noise.basis import InBasis
 from unassuming.noise.labels import Labels
-from unassuming.noise.permutations import (
-    Exchangeable,
-    ExchangeableWithin,
-    SymmetricExchangeable,
-)
+from unassuming.noise.permutations import Exchangeable, ExchangeableWithin, SymmetricExchangeable
 from unassuming.noise.perturbations import NAMED, Perturbations, as_noise
 from unassuming.noise.perturbations import is_group as is_group
 from unassuming.noise.perturbations import is_spherical as is_spherical
@@ -30,7 +24,6 @@ from unassuming.noise.quantile import Quantile
 from unassuming.noise.rotations import Spherical
 from unassuming.noise.signs import BlockSymmetric, Symmetric
 from unassuming.noise.signs import hashed as hashed
-from unassuming.noise.signs import order_of as order_of
 from unassuming.noise.signs import powers as powers
 
 __all__ = [

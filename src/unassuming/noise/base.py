@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Sequence
-from math import factorial, prod
+from math import factorial, lgamma, log, prod
 from typing import Any, Self
 
 import numpy as np
@@ -85,7 +84,7 @@ class Noise(ABC):
     @property
     @abstractmethod
     def orthogonal(self) -> bool:
-        """True if every transformation is a linear orthogonal map of the residuals."""
+        """Whether every transformation is a linear orthogonal map."""
 
     def check_length(self, n: int) -> None:  # noqa: B027
         """Raise if the assumption cannot be made on ``n`` rows."""
@@ -96,11 +95,9 @@ class Noise(ABC):
         ``fitted`` (N, n) are the values of the candidates.
         """
         moved = np.empty(residuals.shape)
-        order = np.argsort(sets, kind="stable")
-        for rows in np.split(order, np.flatnonzero(np.diff(sets[order])) + 1):
-            if len(rows):
-                one = self.take(drawn, slice(int(sets[rows[0]]), int(sets[rows[0]]) + 1))
-                moved[rows] = self.apply(one, residuals[rows], fitted[rows])[:, 0]
+        for i in np.unique(sets):
+            rows, one = sets == i, self.take(drawn, slice(i, i + 1))
+            moved[rows] = self.apply(one, residuals[rows], fitted[rows])[:, 0]
         return moved
 
     def rotated(self) -> tuple[Array, Noise] | None:
@@ -165,9 +162,8 @@ class Noise(ABC):
 
 def check_order(signs: int, moved: Sequence[int], what: str) -> None:
     """Raise if a group of order 2^signs times c!, for each c of ``moved``, is too large to list."""
-    blocks = Counter(rows for rows in moved if rows > 1)
-    small = signs <= 30 and max(blocks, default=0) <= 20 and blocks.total() <= 30
-    order = 2**signs * prod(factorial(rows) for rows in blocks.elements()) if small else 0
+    small = signs * log(2) + sum(lgamma(rows + 1) for rows in moved) < 40
+    order = 2**signs * prod(map(factorial, moved)) if small else 0
     if not 2 <= order <= LARGEST_GROUP:
         raise ValueError(
             f"the group of {what} has the wrong size to enumerate: expected 2 to {LARGEST_GROUP} "
@@ -175,16 +171,26 @@ def check_order(signs: int, moved: Sequence[int], what: str) -> None:
         )
 
 
+def each_row(_: Noise, n: int) -> IntArray:
+    """Return the row numbers: every row may change its sign."""
+    return np.arange(n)
+
+
+def one_block(_: Noise, n: int) -> IntArray:
+    """Return one block: any two rows may be swapped."""
+    return np.zeros(n, dtype=np.intp)
+
+
 def draw_key(rng: np.random.Generator) -> Key:
     """Draw the key of numbers that belong to rows: the same for every n, batch and chunk."""
     return rng.integers(0, 2**64, size=2, dtype=np.uint64)
 
 
-def keyed_words(key: Key, count: int, per_row: int, first: int = 0) -> NDArray[np.uint64]:
-    """Return ``per_row`` random words for each of the rows first, ..., first + count - 1."""
+def keyed_words(key: Key, count: int, per_row: int) -> NDArray[np.uint64]:
+    """Return ``per_row`` random words for each of the rows 0, ..., count - 1."""
     counters = -(-per_row // 4)  # a counter of Philox yields four words
-    philox = np.random.Philox(key=key, counter=first * counters)
-    return philox.random_raw(4 * count * counters).reshape(count, -1)[:, :per_row]
+    words = np.random.Philox(key=key).random_raw(4 * count * counters)
+    return words.reshape(count, -1)[:, :per_row]
 
 
 def keyed_signs(key: Key, count: int, size: int) -> NDArray[np.int8]:
@@ -194,7 +200,7 @@ def keyed_signs(key: Key, count: int, size: int) -> NDArray[np.int8]:
     return np.ascontiguousarray(1 - 2 * bits.view(np.int8).T)
 
 
-def keyed_uniforms(key: Key, count: int, size: int, first: int = 0) -> Array:
-    """Return uniform numbers in [0, 1) of rows first, ..., first + count - 1, (size, count)."""
-    words = keyed_words(key, count, size, first)
+def keyed_uniforms(key: Key, count: int, size: int) -> Array:
+    """Return uniform numbers in [0, 1) of rows, shape (size, count)."""
+    words = keyed_words(key, count, size)
     return np.ascontiguousarray((words >> np.uint64(11)).T * 2.0**-53)

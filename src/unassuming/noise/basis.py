@@ -80,10 +80,6 @@ class InBasis(Noise):
         self.check_length(n)
         return self.inner.group(n, modulo_sign=modulo_sign)
 
-    def take(self, drawn: Any, which: slice) -> Any:
-        """Return a slice of the drawn transformations."""
-        return self.inner.take(drawn, which)
-
     def check_length(self, n: int) -> None:
         """Raise unless Q is a basis of n-vectors."""
         if len(self._basis) != n:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unassuming._typing import Array, BoolArray, IntArray
+from unassuming._typing import Array, BoolArray
 from unassuming.noise.base import Noise, draw_key, keyed_uniforms
 
 RARE = 1e-12
@@ -47,12 +47,6 @@ class Labels(Noise):
             )
         f = fitted[..., None, :]
         return np.where(drawn < (1 + f) / 2, 1 - f, -1 - f)
-
-    def paired(self, drawn: Array, sets: IntArray, residuals: Array, fitted: Array) -> Array:
-        """Return residuals of fresh labels, each row with the numbers of its transformation."""
-        if type(self).apply is not Labels.apply:
-            return super().paired(drawn, sets, residuals, fitted)
-        return np.where(drawn[sets] < (1 + fitted) / 2, 1 - fitted, -1 - fitted)
 
     def admits(self, residuals: Array, fitted: Array) -> BoolArray:
         """Whether all values lie in [-1, 1], up to rounding, and all observed labels are possible.

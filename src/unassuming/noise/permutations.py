@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from itertools import permutations, product
+from numbers import Integral
 from typing import Self
 
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.noise.base import (
-    Key,
     Noise,
     check_order,
     draw_key,
+    each_row,
     keyed_signs,
     keyed_words,
+    one_block,
 )
 from unassuming.noise.signs import Signs, all_signs
 
@@ -27,12 +29,6 @@ class Permutations(Noise):
     def apply(self, drawn: IntArray, residuals: Array, fitted: Array | None) -> Array:
         """Permute residuals (..., n); returns (..., size, n)."""
         return residuals[..., drawn]
-
-    def paired(self, drawn: IntArray, sets: IntArray, residuals: Array, fitted: Array) -> Array:
-        """Permute each row of residuals (N, n) as the transformation of its number."""
-        if type(self).apply is not Permutations.apply:
-            return super().paired(drawn, sets, residuals, fitted)
-        return np.take_along_axis(residuals, drawn[sets], axis=1)
 
 
 class Exchangeable(Permutations):
@@ -52,6 +48,7 @@ class Exchangeable(Permutations):
 
     assumption = "the noise terms are exchangeable (iid is enough; they may be skewed)"
     separable = True
+    swap_blocks = one_block
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> IntArray:
         """Draw permutations, shape (size, n)."""
@@ -61,10 +58,6 @@ class Exchangeable(Permutations):
         """Enumerate all n! permutations; -I is not among them, so there are no pairs."""
         every = _all_permutations([n], f"permutations of {n} rows")
         return every[1:], len(every)
-
-    def swap_blocks(self, n: int) -> IntArray:
-        """Return one block: any two rows may be swapped."""
-        return np.zeros(n, dtype=np.intp)
 
 
 class ExchangeableWithin(Permutations):
@@ -94,23 +87,17 @@ class ExchangeableWithin(Permutations):
     )
 
     def __init__(self, block_rows: int) -> None:
-        integer = isinstance(block_rows, (int, np.integer)) and not isinstance(block_rows, bool)
-        if not integer or block_rows < 2:
+        if not isinstance(block_rows, Integral) or block_rows < 2:
             raise ValueError(
                 "block_rows must be an integer of at least 2, the number of rows in a block, given "
                 f"{block_rows!r}. Pass e.g. ua.noise.ExchangeableWithin(100)."
             )
-        self.block_rows = int(block_rows)
+        self.block_rows: int = int(block_rows)
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> IntArray:
         """Draw permutations, shape (size, n)."""
-        return self.draw_rows(draw_key(rng), 0, n, size)
-
-    def draw_rows(self, key: Key, first: int, count: int, size: int) -> IntArray:
-        """Draw permutations of ``count`` rows, the first of which begins a block."""
-        blocks = np.arange(count) // self.block_rows
-        words = keyed_words(key, count, size, first).T
-        return np.lexsort((words, np.broadcast_to(blocks, words.shape)), axis=1)
+        words = keyed_words(draw_key(rng), n, size).T
+        return np.lexsort((words, np.broadcast_to(self.swap_blocks(n), words.shape)), axis=1)
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[IntArray, int]:
         """Enumerate the permutations within all blocks; -I is not among them."""
@@ -129,7 +116,7 @@ class ExchangeableWithin(Permutations):
 
     def swap_blocks(self, n: int) -> IntArray:
         """Return the block of each row."""
-        return np.arange(n) // self.block_rows
+        return np.asarray(np.arange(n) // self.block_rows)
 
     def __repr__(self) -> str:
         return f"ExchangeableWithin({self.block_rows})"
@@ -154,6 +141,7 @@ class SymmetricExchangeable(Noise):
     )
     orthogonal = True
     separable = True
+    sign_units, swap_blocks = each_row, one_block
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> tuple[Signs, IntArray]:
         """Draw signs and permutations, each of shape (size, n)."""
@@ -171,14 +159,6 @@ class SymmetricExchangeable(Noise):
         signs, orders = all_signs(n, modulo_sign=modulo_sign), _all_permutations([n], what)
         pairs = np.repeat(signs, len(orders), axis=0), np.tile(orders, (len(signs), 1))
         return (pairs[0][1:], pairs[1][1:]), len(pairs[0])
-
-    def sign_units(self, n: int) -> IntArray:
-        """Return the row numbers: every row may change its sign."""
-        return np.arange(n)
-
-    def swap_blocks(self, n: int) -> IntArray:
-        """Return one block: any two rows may be swapped."""
-        return np.zeros(n, dtype=np.intp)
 
 
 def _all_permutations(sizes: list[int], what: str) -> IntArray:

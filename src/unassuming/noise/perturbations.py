@@ -14,12 +14,7 @@ from unassuming.noise.labels import Labels
 from unassuming.noise.permutations import Exchangeable, SymmetricExchangeable
 from unassuming.noise.quantile import Quantile
 from unassuming.noise.rotations import Spherical
-from unassuming.noise.signs import (
-    POLYNOMIALS,
-    BlockSymmetric,
-    Symmetric,
-    group_by_leverage,
-)
+from unassuming.noise.signs import POLYNOMIALS, SignFlips, Symmetric, group_by_leverage
 
 NAMED: dict[str, type[Noise]] = {
     "symmetric": Symmetric,
@@ -47,8 +42,8 @@ def as_noise(noise: str | Noise) -> Noise:
     if isinstance(noise, str) and noise in NAMED:
         return NAMED[noise]()
     remedy = "Choose one of these names."
-    if isinstance(noise, type) and issubclass(noise, Noise):
-        remedy = f"Write {noise.__name__}(): an instance, not the class."
+    if Noise in getattr(noise, "__mro__", ()):
+        remedy = f"Write {noise.__name__}(): an instance, not the class."  # type: ignore[attr-defined]
     names = ", ".join(repr(name) for name in NAMED)
     raise ValueError(
         f"noise is not a known assumption: expected one of {names}, or an instance such as "
@@ -74,8 +69,8 @@ class Perturbations:
     --------
     >>> rng = np.random.default_rng(0)
     >>> perturbations = Perturbations.sample(ua.noise.Symmetric(), n=3, m=5, rng=rng)
-    >>> perturbations.apply([1.0, 2.0, 3.0]).shape, perturbations.take(slice(0, 2)).m
-    ((4, 3), 3)
+    >>> perturbations.apply([1.0, 2.0, 3.0]).shape
+    (4, 3)
     >>> Perturbations.enumerate(ua.noise.Symmetric(), 3, modulo_sign=False).m
     8
     """
@@ -131,11 +126,6 @@ class Perturbations:
             )
         return moved
 
-    def take(self, which: slice) -> Perturbations:
-        """Return the transformations of the slice ``which``; G_i is at position i - 1."""
-        size = len(range(*which.indices(self.m - 1)))
-        return Perturbations(self.noise, self.noise.take(self.drawn, which), self.n, size + 1)
-
     def __repr__(self) -> str:
         return f"Perturbations({self.noise!r}, n={self.n}, m={self.m})"
 
@@ -153,62 +143,55 @@ def is_group(noise: Noise, m: int) -> bool:
             f"{max(POLYNOMIALS)}, or another number, given {m}. Pass e.g. m={m - 1}, which draws "
             "signs at random."
         )
-    return type(noise).draw in (Symmetric.draw, BlockSymmetric.draw)
+    return type(noise).draw is SignFlips.draw
 
 
 def restricted(noise: Noise, rows: BoolArray) -> Noise:
     """Return the assumption on these rows; refuse a class that does not define it."""
-    if _depth(noise, "restrict", "separable") > _depth(noise, "draw", "apply"):
+    if not _declared(noise, "restrict", "separable"):
         raise noise.not_separable("restrict(rows)", "rows are left out")
     return noise.restrict(rows)
 
 
 def units_of(noise: Noise, n: int) -> IntArray:
     """Return the unit of each row that can be set aside as a whole; refuse if none is declared."""
-    if _depth(noise, "units", "separable") > _depth(noise, "draw", "apply"):
+    if not _declared(noise, "units", "separable"):
         raise noise.not_separable("units(n)", "rows are set aside")
-    found = _numbered(noise, "units", n)
-    assert found is not None
-    return found
+    return _numbered(noise.units(n), noise, n)
 
 
 def sign_units_of(noise: Noise, n: int) -> IntArray | None:
     """Return the unit of each row that may change its sign, from 0; None if none are declared."""
-    return None if _overridden(noise, "sign_units") else _numbered(noise, "sign_units", n)
+    units = noise.sign_units(n) if _declared(noise, "sign_units") else None
+    return None if units is None else _numbered(units, noise, n)
 
 
 def swap_blocks_of(noise: Noise, n: int) -> IntArray | None:
     """Return the block of each row within which rows may be swapped, from 0; None if undeclared."""
-    return None if _overridden(noise, "swap_blocks") else _numbered(noise, "swap_blocks", n)
-
-
-def _overridden(noise: Noise, method: str) -> bool:
-    """Whether a declaration was inherited but the transformations overridden since."""
-    return _depth(noise, method) > _depth(noise, "draw", "apply")
-
-
-def _numbered(noise: Noise, method: str, n: int) -> IntArray | None:
-    """Return what a method declares for each row, numbered from zero."""
-    numbers = getattr(noise, method)(n)
-    if numbers is None:
-        return None
-    if np.shape(numbers) != (n,):
-        raise ValueError(
-            f"noise has the wrong number of rows: expected one number for each of the {n} rows, "
-            f"given {np.size(numbers)} by {method} of {noise!r}. Pass noise that was made for all "
-            "rows of y."
-        )
-    return np.unique(np.asarray(numbers), return_inverse=True)[1].reshape(-1).astype(np.intp)
+    blocks = noise.swap_blocks(n) if _declared(noise, "swap_blocks") else None
+    return None if blocks is None else _numbered(blocks, noise, n)
 
 
 def is_spherical(noise: Noise) -> bool:
     """Whether rotations are declared to leave the law of the noise unchanged."""
-    return noise.spherical and _depth(noise, "spherical") <= _depth(noise, "draw", "apply")
+    return noise.spherical and _declared(noise, "spherical")
 
 
-def _depth(noise: Noise, *names: str) -> int:
-    """Return how far up the classes one of these names is defined; 0 for the class itself."""
+def _numbered(units: IntArray, noise: Noise, n: int) -> IntArray:
+    """Return the unit or block of each row, numbered from zero."""
+    if np.shape(units) != (n,):
+        raise ValueError(
+            f"noise has the wrong number of rows: expected one number for each of the {n} rows, "
+            f"given {np.size(units)} by {noise!r}. Pass noise that was made for all rows of y."
+        )
+    return np.unique(np.asarray(units), return_inverse=True)[1].reshape(-1).astype(np.intp)
+
+
+def _declared(noise: Noise, *names: str) -> bool:
+    """Whether one of these is defined where the transformations are, or in a class below."""
     order = type(noise).__mro__
-    return min(
-        next((i for i, cls in enumerate(order) if name in vars(cls)), len(order)) for name in names
+    said, moved = (
+        min(i for i, cls in enumerate(order) if vars(cls).keys() & some)
+        for some in ({*names}, {"draw", "apply"})
     )
+    return said <= moved

@@ -37,8 +37,7 @@ class Quantile(Noise):
     separable = True
 
     def __init__(self, tau: float = 0.5) -> None:
-        number = isinstance(tau, Real) and not isinstance(tau, bool)
-        if not number or not 0 < tau < 1:
+        if not isinstance(tau, Real) or not 0 < tau < 1:
             raise ValueError(
                 "tau is out of range: expected one number between 0 and 1, both excluded, given "
                 f"{tau!r}. Pass e.g. ua.noise.Quantile(0.5) for the median."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unassuming._typing import Array, IntArray
-from unassuming.noise.base import Noise
+from unassuming._typing import Array
+from unassuming.noise.base import Noise, each_row, one_block
 
 
 class Spherical(Noise):
@@ -31,6 +31,7 @@ class Spherical(Noise):
     orthogonal = True
     separable = True
     spherical = True
+    sign_units, swap_blocks = each_row, one_block
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Array:
         """Draw orthogonal matrices, shape (size, n, n)."""
@@ -46,11 +47,3 @@ class Spherical(Noise):
         size, n, _ = drawn.shape
         turned = residuals.reshape(-1, n) @ drawn.reshape(-1, n).T
         return turned.reshape(*residuals.shape[:-1], size, n)
-
-    def sign_units(self, n: int) -> IntArray:
-        """Return the row numbers: every row may change its sign."""
-        return np.arange(n)
-
-    def swap_blocks(self, n: int) -> IntArray:
-        """Return one block: any two rows may be swapped."""
-        return np.zeros(n, dtype=np.intp)

@@ -9,6 +9,7 @@ number alone.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from copy import copy
 from typing import Any, Self
 
@@ -17,23 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from unassuming._labels import as_labels, numbered, row_index
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.noise.base import Noise, check_order, draw_key, keyed_signs
+from unassuming.noise.base import Noise, check_order, draw_key, each_row, keyed_signs
 
 Signs = NDArray[np.int8]
 
-POLYNOMIALS = {
-    4: 0b111,
-    8: 0b1011,
-    16: 0b10011,
-    32: 0b100101,
-    64: 0b1000011,
-    128: 0b10000011,
-    256: 0b100011101,
-    512: 0b1000010001,
-    1024: 0b10000001001,
-    2048: 0b100000000101,
-}
-"""By the order m of a group, a primitive polynomial: its root generates the field of m elements."""
+_COEFFICIENTS = (7, 11, 19, 37, 67, 131, 285, 529, 1033, 2053)
+POLYNOMIALS = {2 ** (bits.bit_length() - 1): bits for bits in _COEFFICIENTS}
+"""By the order m of a group, the bits of a primitive polynomial: its root generates the field."""
 
 _TIED = 1e-9
 """Values that differ by less than this share of their mean size count as equal."""
@@ -53,11 +44,20 @@ class SignFlips(Noise):
         """Flip the signs of residuals (..., n); returns (..., size, n)."""
         return np.asarray(residuals[..., None, :] * drawn)
 
-    def paired(self, drawn: Signs, sets: IntArray, residuals: Array, fitted: Array) -> Array:
-        """Flip the signs of each row of residuals (N, n) as the transformation of its number."""
-        if self.rowwise:
-            return np.asarray(residuals * drawn[sets])
-        return super().paired(drawn, sets, residuals, fitted)
+    @abstractmethod
+    def sign_units(self, n: int) -> IntArray:
+        """Return the unit of each row that changes its sign as a whole."""
+
+    def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
+        """Draw signs, shape (size, n), constant within each unit."""
+        units = self.sign_units(n)
+        return np.take(keyed_signs(draw_key(rng), int(units.max()) + 1, size), units, axis=1)
+
+    def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
+        """Enumerate all sign vectors of the units, or one of each pair."""
+        units = self.sign_units(n)
+        signs = np.take(all_signs(int(units.max()) + 1, modulo_sign=modulo_sign), units, axis=1)
+        return signs[1:], len(signs)
 
 
 class Symmetric(SignFlips):
@@ -80,19 +80,7 @@ class Symmetric(SignFlips):
         "the noise terms are independent, each symmetric about zero (their laws may all differ)"
     )
     separable = True
-
-    def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
-        """Draw signs, shape (size, n)."""
-        return keyed_signs(draw_key(rng), n, size)
-
-    def sign_units(self, n: int) -> IntArray:
-        """Return the row numbers: every row may change its sign."""
-        return np.arange(n)
-
-    def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
-        """Enumerate all 2^n sign vectors, or one of each pair."""
-        signs = all_signs(n, modulo_sign=modulo_sign)
-        return signs[1:], len(signs)
+    sign_units = each_row
 
 
 class BlockSymmetric(SignFlips):
@@ -133,32 +121,19 @@ class BlockSymmetric(SignFlips):
         self.blocks, (self._block_of_row, self._count) = labels, numbered(labels)
 
     def check_length(self, n: int) -> None:
-        """Raise unless there is one label for each row."""
+        """Refuse another number of rows than there are labels."""
         if len(self.blocks) != n:
             raise ValueError(
                 f"blocks must have one label for each of the {n} rows, given "
                 f"{len(self.blocks)} labels. Pass an array as long as y."
             )
 
-    def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
-        """Draw signs, shape (size, n), constant within each block."""
-        self.check_length(n)
-        return keyed_signs(draw_key(rng), self._count, size)[:, self._block_of_row]
-
-    def sign_units(self, n: int) -> IntArray:
-        """Return the block of each row."""
-        return self.units(n)
-
     def units(self, n: int) -> IntArray:
         """Return the block of each row: a block can be set aside as a whole."""
         self.check_length(n)
         return self._block_of_row
 
-    def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
-        """Enumerate all sign vectors of the blocks, or one of each pair."""
-        self.check_length(n)
-        signs = all_signs(self._count, modulo_sign=modulo_sign)[:, self._block_of_row]
-        return signs[1:], len(signs)
+    sign_units = units
 
     def restrict(self, rows: BoolArray) -> Self:
         """Return the assumption with the labels of ``rows`` alone."""
@@ -201,30 +176,23 @@ def signs_of(g: IntArray, m: int) -> Signs:
     return signs
 
 
-def order_of(values: Array, key: int = 0, blocks: IntArray | None = None) -> IntArray:
-    """Return positions by value, descending; equal ones by a permutation that the key fixes.
-
-    The position of a row never decides: rows may be sorted by y. With blocks the positions of each
-    block follow one another.
-    """
+def order_of(values: Array, key: int = 0) -> IntArray:
+    """Return positions by value, descending; equal ones by a permutation that the key fixes."""
+    # The position of a row never decides: rows may be sorted by y.
     scale = float(np.abs(values).mean()) * _TIED
     # The shift keeps values such as 1/1024 off the boundaries of rounding.
     rounded = np.floor(values / scale + 0.271828) if scale > 0 else values
-    keys = [hashed(np.arange(len(values)), key), -rounded]
-    return np.asarray(np.lexsort(keys if blocks is None else [*keys, blocks]), dtype=np.intp)
+    return np.lexsort([hashed(np.arange(len(values)), key), -rounded])
 
 
 def group_by_leverage(
     units: IntArray, leverage: Array, m: int, *, modulo_sign: bool, key: int = 0
 ) -> Signs:
-    """Return the signs of n rows in each element of the group but the identity.
-
-    Fewer than log2(m) units (n,) of rows have fewer than m different elements: these alone are
-    returned, and of s and -s only one with ``modulo_sign``.
-    """
+    """Return the signs of n rows in each element of the group but the identity."""
+    # Fewer than log2(m) units of rows have fewer than m different elements: these alone are
+    # returned, and of s and -s only one with modulo_sign.
     order = order_of(np.bincount(units, leverage).astype(np.float64), key)
-    number = np.empty(len(order), dtype=np.intp)
-    number[order] = np.arange(len(order))
+    number = np.argsort(order)
     used, of_unit = np.unique(characters(number, m), return_inverse=True)
     signs = signs_of(used, m)
     if modulo_sign and len(used) > 1:

@@ -26,13 +26,11 @@ from unassuming.objectives.fitted import fitted_coefficients, fitted_values
 from unassuming.objectives.instruments import InstrumentObjective
 from unassuming.objectives.kernel import KernelDesign
 from unassuming.objectives.penalties import Kinks
+
+# Shared within the library, not public.
 from unassuming.objectives.penalties import Penalty as Penalty
 from unassuming.objectives.registry import check_objective as check_objective
-from unassuming.objectives.registry import (
-    factory_for,
-    register_objective,
-    registered_classes,
-)
+from unassuming.objectives.registry import factory_for, register_objective, registered_classes
 from unassuming.objectives.score import Score
 from unassuming.objectives.score import State as State
 from unassuming.objectives.systems import ArxObjective

@@ -4,97 +4,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unassuming._errors import NotAvailable
-from unassuming._numerics import Factor, blur, snapped
+from unassuming._numerics import blur, snapped
 from unassuming._typing import Array
 from unassuming.inputs import as_finite, is_series_model
-from unassuming.kernels import TrainingKernel
+from unassuming.objectives.features import FeatureDesign
+from unassuming.objectives.kernel import KernelDesign
 from unassuming.objectives.losses import Loss
-from unassuming.objectives.norm_ball import NormBall
 from unassuming.objectives.penalties import Kinks, Penalty
 from unassuming.objectives.score import PublicGradient, Score, State
 
+Design = FeatureDesign | KernelDesign
+"""Fitted values Φ a, of features or of a kernel."""
+
 Weighting = str | ArrayLike
 """Ψ: ``"identity"``, ``"gram"``, ``"hessian"`` or a matrix."""
-
-
-class Design(ABC):
-    """Fitted values Φ a: features or a kernel (docs/theory.md 1).
-
-    Attributes
-    ----------
-    matrix : array of shape (n, d)
-        Φ, with a leading column of ones if there is an intercept.
-    intercept : bool
-        Whether there is such a column. The penalty of the design does not contain it.
-    dual : bool
-        Whether the coefficients belong to kernel functions rather than to features.
-    strict : bool
-        Whether a kernel has full rank at distinct inputs by theory, whatever its numerical rank.
-    names : list of str
-        Names of the coefficients.
-    kernel : TrainingKernel or None
-        Kernel values at other inputs.
-
-    Examples
-    --------
-    >>> design = ua.objectives.FeatureDesign(np.array([[2.0], [5.0]]), intercept=True)
-    >>> design.names, design.spans_everything
-    (['intercept', 'x0'], True)
-    """
-
-    dual: ClassVar[bool]
-    strict: bool = False
-    kernel: TrainingKernel | None = None
-    matrix: Array
-    intercept: bool
-    names: list[str]
-
-    @abstractmethod
-    def rows(self, X: Array) -> Array:
-        """Return the rows of Φ at inputs X (N, p), shape (N, d)."""
-
-    @abstractmethod
-    def coefficients(self, values: Array) -> Array:
-        """Return the shortest coefficients whose fitted values come closest, (N, n) -> (N, d).
-
-        This rule from values to coefficients uses the inputs only, which keeps tests exact.
-        """
-
-    @abstractmethod
-    def factor(self, w: Array, penalty: Penalty) -> Factor:
-        """Return coordinates in which ΦᵀWΦ + P is the identity."""
-
-    @abstractmethod
-    def ball(self) -> NormBall:
-        """Return coordinates in which the norm is a sum of squares."""
-
-    @property
-    @abstractmethod
-    def spans_everything(self) -> bool:
-        """Whether every function certainly has true coefficients at the inputs."""
-
-    def self_similarity(self, X: Array) -> Array | None:
-        """Return k(z, z) at inputs z; None if it is unknown."""
-        return None
-
-    @property
-    def root(self) -> Array | None:
-        """``|K|^½`` for kernels, up to a rotation."""
-        return None
-
-    def in_basis(self, Q: Array) -> Design | None:
-        """Return QᵀΦ with the same coefficients; None if it has no such form."""
-        return None
-
-    @abstractmethod
-    def rename(self, names: Sequence[Any]) -> None:
-        """Give the coefficients the names of the columns, where they belong to columns."""
 
 
 class Objective(ABC):
@@ -115,12 +44,8 @@ class Objective(ABC):
 
     Attributes
     ----------
-    design : Design or None
-        The features or the kernel, if fitted values are a linear map of the coefficients.
-    exogenous : Design or None
-        The columns that do not depend on the noise; those of the design unless there are others.
-    loss, penalty : Loss, Penalty or None
-        The parts of the objective, where they are known.
+    design, loss, penalty : Design, Loss, Penalty or None
+        The parts of the objective, where fitted values are linear in the coefficients.
     quadratic : bool
         Whether the sets {Z_0 <= Z_i} are ellipsoids: squares, a quadratic penalty, Ψ = H^(-1/2).
     sign_blind : bool
@@ -128,13 +53,13 @@ class Objective(ABC):
     default_weighting : str
         The weighting Ψ used by default.
     labels_only : bool
-        True if the objective is for labels ±1 and their noise only.
+        Whether the objective is for labels ±1 and their noise only.
     quantile : float or None
         The quantile that it estimates; its gradient then depends on signs of residuals alone.
     endogenous : list of int
         The coefficients whose columns may depend on the noise, so that least squares is biased.
     basis : array of shape (n, n), or None
-        Q, if the rows are those of (Qᵀy, QᵀΦ); None if they are those of the data.
+        Q, if the rows are those of (Qᵀy, QᵀΦ).
     initial : int
         The number of first rows that only start a time series.
 
@@ -184,16 +109,6 @@ class Objective(ABC):
         """The columns that do not depend on the noise."""
         return self.design
 
-    @property
-    def excluded(self) -> Sequence[str]:
-        """The columns that have no coefficient, such as instruments."""
-        return ()
-
-    @property
-    def regressors(self) -> Array | None:
-        """The columns (n, d) whose sizes say how large the coefficients are."""
-        return None if self.design is None else self.design.matrix
-
     def response(self, g: Array) -> Array:
         """Return the value of the function at which the linear part is g; it increases in g."""
         return g if self.loss is None else self.loss.mean(g)
@@ -204,37 +119,34 @@ class Objective(ABC):
 
     def state(self, coefficients: Array) -> State:
         """Return residuals and fitted values of ``coefficients``, with their rounding."""
-        r = self.residuals(coefficients)
-        return self.at_values(self.y - r, coefficients, blur(self.y, 2 * np.abs(self.y - r)))
+        f = self.fitted(coefficients)
+        return self.at_values(f, coefficients, blur(self.y, 2 * np.abs(f)))
 
     def at_values(self, f: Array, a: Array | None = None, e: Array | None = None) -> State:
-        """Return the state of values f (N, n), with their coefficients a and the blur e."""
+        """Return the state of functions with the values f (N, n), coefficients a and rounding e."""
         kinks = self.kinks()
-        at = (0.0,) if kinks is None else (0.0, *kinks.thresholds)
+        at = (0.0, *(kinks.thresholds if kinks else ()))
         e = blur(self.y, np.abs(f)) if e is None else e
         return State(self.coefficients(f) if a is None else a, snapped(self.y - f, e, at), f, e)
 
     def kinks(self) -> Kinks | None:
-        """Return where the gradient changes its form; None if that is unknown.
-
-        If an objective declares its kinks, the crossings of its region with lines are exact.
-        """
+        """Return where the gradient changes its form; None if that is unknown."""
         return None
 
     def estimate(self) -> Array:
         """Return the minimiser, with a gradient that is zero to rounding, shape (d,)."""
-        raise NotAvailable(
-            f"{type(self).__name__} has no point estimate: it needs the method estimate(). Define "
-            "it, or pass candidates."
-        )
+        raise self._missing("no point estimate", "it", "estimate()", "pass candidates")
 
     def coefficients(self, values: Array) -> Array:
         """Return the coefficients of fitted ``values``, (N, n) -> (N, d)."""
-        raise NotAvailable(
-            f"{type(self).__name__} has no rule from fitted values to coefficients: a callable "
-            "candidate needs the method coefficients(values). Define it, or pass a coefficient "
-            f"vector of length {self.d}."
-        )
+        what = "no rule from fitted values to coefficients"
+        remedy = f"pass a coefficient vector of length {self.d}"
+        raise self._missing(what, "a callable candidate", "coefficients(values)", remedy)
+
+    def _missing(self, what: str, who: str, method: str, remedy: str) -> NotAvailable:
+        name = type(self).__name__
+        said = f"{name} has {what}: {who} needs the method {method}. Define it, or {remedy}."
+        return NotAvailable(said)
 
     def coefficients_of(self, estimator: Any) -> Array | None:
         """Return the coefficients (d,) of a fitted ``estimator``; None if predictions decide."""
@@ -251,20 +163,20 @@ class Objective(ABC):
         return None
 
     def rename(self, names: Sequence[Any]) -> None:
-        """Give the coefficients the names of the columns, where they belong to columns."""
+        """Give the coefficients the ``names`` of the columns, where they belong to columns."""
         if self.design is not None:
             self.design.rename(names)
             self.names = self.design.names
 
     def score(self, weighting: Weighting) -> Score:
-        """Return the statistics with that weighting."""
+        """Return the statistics with that ``weighting``."""
         known = named(weighting)
         if known not in ("", "identity"):
             raise self.refused(weighting, "'identity' or a matrix")
         return PublicGradient(self.gradient, None if known else as_matrix(weighting))
 
     def refused(self, weighting: object, expected: str) -> ValueError:
-        """Return the refusal of a weighting: what was expected."""
+        """Return the refusal of a ``weighting`` that is not one of the ``expected``."""
         return ValueError(
             f"weighting is not available for {self}: expected {expected}, given "
             f"{weighting!r}. Leave it out for the default, {self.default_weighting!r}."
@@ -287,14 +199,10 @@ def named(weighting: Weighting) -> str:
 def as_matrix(weighting: Weighting, columns: int | None = None) -> Array:
     """Return Ψ as a clean matrix whose columns match the gradient."""
     psi = as_finite(weighting, "weighting", "Pass a name, or a finite matrix.")
-    if psi.ndim != 2 or not psi.any():
+    if psi.ndim != 2 or not psi.any() or columns not in (None, psi.shape[1]):
+        many = "one column" if columns is None else f"{columns} columns, one"
         raise ValueError(
             "weighting must be a name or a finite matrix other than zero, given an array of shape "
-            f"{psi.shape}. Pass one column for each component of the gradient."
-        )
-    if columns is not None and psi.shape[1] != columns:
-        raise ValueError(
-            f"weighting has the wrong number of columns: expected {columns}, one for each "
-            f"component of the gradient, given shape {psi.shape}. Transpose or extend it."
+            f"{psi.shape}. Pass {many} for each component of the gradient."
         )
     return psi

@@ -28,6 +28,7 @@ class DesignedObjective(Objective):
     ----------
     design : FeatureDesign or KernelDesign
     y, w : arrays of shape (n,)
+        Outputs and weights; None for equal weights.
     loss : Loss
     penalty : Penalty
     weighting : str
@@ -52,7 +53,7 @@ class DesignedObjective(Objective):
         self,
         design: Design,
         y: Array,
-        w: Array,
+        w: Array | None,
         loss: Loss,
         penalty: Penalty,
         *,
@@ -63,18 +64,13 @@ class DesignedObjective(Objective):
         title: str = "the quadratic objective",
     ) -> None:
         super().__init__(y, design.matrix.shape[1], design.names)
-        self.design, self.w, self.loss, self.penalty = design, w, loss, penalty
+        self.design, self.loss, self.penalty = design, loss, penalty
+        self.w = np.ones(self.n) if w is None else w
         self.default_weighting, self.solve, self.scale = weighting, solve, scale
         self.dual, self.title = dual, title
-        smooth = not (penalty.kinked or loss.knots or dual)
-        self.quadratic = smooth and loss.polynomial
+        self.quadratic = loss.polynomial and not (penalty.kinked or loss.knots or dual)
         self.sign_blind = penalty.none and not dual
         self.labels_only, self.quantile = loss.labels, loss.quantile
-
-    @property
-    def lam(self) -> float:
-        """λ, the penalty of the squared norm for each row."""
-        return self.penalty.alpha / self.n
 
     def residuals(self, coefficients: Array) -> Array:
         """Return y - Φa, or y minus the mean of a label."""
@@ -86,23 +82,23 @@ class DesignedObjective(Objective):
 
     def gradient(self, coefficients: Array, residuals: Array) -> Array:
         """Return the (sub)gradient of least norm (docs/theory.md 6)."""
-        a, extra = coefficients, (1,) * (residuals.ndim - 2)
+        a, between = coefficients, (1,) * (residuals.ndim - 2)
         rho = self.loss.rho(residuals)
         u = rho if self.dual else rho @ self.pull.T
         if not self.penalty.none:
-            u = u - self.penalty.smooth(a).reshape(len(a), *extra, -1)
+            u = u - self.penalty.smooth(a).reshape(len(a), *between, -1)
         if self.penalty.kinked:
             box = self.penalty.subgradients(a)
-            u = u - np.clip(u, *(side.reshape(len(a), *extra, -1) for side in box))
+            u = u - np.clip(u, *(side.reshape(len(a), *between, -1) for side in box))
         return -self.scale * u
 
     def state(self, coefficients: Array) -> State:
         """Return residuals, fitted values and their rounding; what is at a kink is there."""
-        a = coefficients
-        if np.isfinite(self.penalty.box):
-            box = self.penalty.box
-            a = np.where(np.abs(np.abs(a) - box) <= 8 * EPS * box, np.copysign(box, a), a)
-            a = a if len(self.penalty.l1) == self.d else np.hstack([coefficients[:, :1], a[:, 1:]])
+        a, box = coefficients, self.penalty.box
+        if np.isfinite(box):
+            near = np.abs(np.abs(a) - box) <= 8 * EPS * box
+            near[:, : self.d - len(self.penalty.l1)] = False
+            a = np.where(near, np.copysign(box, a), a)
         e = blur(self.y, np.abs(a) @ self._sizes)
         if self.basis is not None:
             e = e * np.sqrt(self.n)  # sums of n rows
@@ -119,23 +115,7 @@ class DesignedObjective(Objective):
 
     def kinks(self) -> Kinks | None:
         """Return the knots of ρ and the kinks of the penalty; None if ρ is not affine between."""
-        return self._kinks if self.loss.polynomial else None
-
-    @cached_property
-    def _kinks(self) -> Kinks:
-        k, values = len(self.penalty.l1), self.penalty.values
-        each = np.tile(values, (k, 1)) if values else np.empty((0, 0))
-        if values == (0.0,):
-            each[self.penalty.l1 == 0] = np.nan
-        ridge = self.penalty.ridge
-        return Kinks(
-            coefficient=np.arange(self.d - k, self.d)[: len(each)],
-            values=each,
-            thresholds=np.array(self.loss.knots),
-            slopes=np.array(self.loss.slopes),
-            ridge=ridge if self.penalty.kinked and ridge.any() else ridge[:0],
-            jumps=np.array(self.loss.jumps),
-        )
+        return self.penalty.kinks(self.loss.knots) if self.loss.polynomial else None
 
     @cached_property
     def factor(self) -> Factor:
@@ -149,13 +129,8 @@ class DesignedObjective(Objective):
 
     @cached_property
     def coordinates(self) -> Coordinates:
-        """Coordinates in which sets, supports and lines are computed; v unless K is of full rank.
-
-        A kernel that is strictly positive definite is one, whatever its numerical rank.
-        """
-        if not self.design.strict:
-            return self.whitened
-        return AtInputs(self.design, np.sqrt(self.w))
+        """Coordinates for sets, supports and lines: v, unless K is strictly positive definite."""
+        return AtInputs(self.design, np.sqrt(self.w)) if self.design.strict else self.whitened
 
     @cached_property
     def pull(self) -> Array:
@@ -204,19 +179,11 @@ class DesignedObjective(Objective):
     def in_basis(self, Q: Array) -> DesignedObjective | None:
         """Rotate the rows, which leaves a sum of squares as it is if all weights are equal."""
         squares, design = self.loss.polynomial and not self.loss.knots, self.design.in_basis(Q)
-        if design is None or not squares or self.dual or np.ptp(self.w) > 0:
+        if design is None or not squares or np.ptp(self.w) > 0:
             return None
-        found = DesignedObjective(
-            design,
-            Q.T @ self.y,
-            self.w,
-            self.loss,
-            self.penalty,
-            weighting=self.default_weighting,
-            solve=self.solve,
-            scale=self.scale,
-            title=self.title,
-        )
+        options: dict[str, Any] = {"solve": self.solve, "scale": self.scale, "title": self.title}
+        y = Q.T @ self.y
+        found = DesignedObjective(design, y, self.w, self.loss, self.penalty, **options)
         found.basis = Q
         return found
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
 from unassuming._numerics import Factor, factor
 from unassuming._typing import Array
 from unassuming.inputs import check_width
-from unassuming.objectives.base import Design
 from unassuming.objectives.norm_ball import NormBall
 from unassuming.objectives.penalties import Penalty
 
 
 @final
-class FeatureDesign(Design):
+class FeatureDesign:
     """Φ = [1, X], or some of the columns of X.
 
     Parameters
@@ -34,11 +34,11 @@ class FeatureDesign(Design):
     Examples
     --------
     >>> design = ua.objectives.FeatureDesign(np.array([[2.0], [5.0]]), intercept=True)
-    >>> design.rows(np.array([[7.0]]))
-    array([[1., 7.]])
+    >>> design.names, design.rows(np.array([[7.0]]))
+    (['intercept', 'x0'], array([[1., 7.]]))
     """
 
-    dual: ClassVar[bool] = False
+    dual, strict, kernel, root = False, False, None, None
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class FeatureDesign(Design):
             )
 
     def rows(self, X: Array) -> Array:
-        """Return [1, X]."""
+        """Return the rows of Φ at inputs X, [1, X]."""
         check_width(X, self.width)
         own = X if len(self.columns) == self.width else X[:, self.columns]
         return np.column_stack([np.ones(len(X)), own]) if self.intercept else own
@@ -74,7 +74,7 @@ class FeatureDesign(Design):
         return found if self.turn is None else replace(found, Q=self.turn @ found.Q)
 
     def coefficients(self, values: Array) -> Array:
-        """Return the coefficients with the shortest slopes."""
+        """Return the coefficients with the shortest slopes whose fitted values come closest."""
         return np.asarray(values @ self._least_squares.Q @ self._least_squares.back.T)
 
     @cached_property
@@ -83,13 +83,13 @@ class FeatureDesign(Design):
 
     @property
     def spans_everything(self) -> bool:
-        """Whether the rank is the number of rows."""
+        """Whether every function certainly has true coefficients at the inputs."""
         return bool(self._least_squares.Q.shape[1] == len(self.matrix))
 
     def in_basis(self, Q: Array) -> FeatureDesign:
         """Return QᵀΦ with the same coefficients; weights have to be equal."""
-        found = FeatureDesign.__new__(FeatureDesign)
-        found.__dict__.update({k: v for k, v in vars(self).items() if k != "_least_squares"})
+        found = copy(self)
+        vars(found).pop("_least_squares", None)
         found.turn, found.matrix = Q.T, Q.T @ self.plain
         return found
 
@@ -107,7 +107,9 @@ class FeatureDesign(Design):
         nu[: int(self.intercept)] = 0.0
         return NormBall(self.matrix / size, nu, np.diag(1 / size), np.diag(size), complete=True)
 
+    def self_similarity(self, _: Array) -> None:
+        """Return nothing: a norm bound on features has no kernel."""
+
     def rename(self, names: Sequence[Any]) -> None:
         """Take the names of the columns of the inputs."""
-        own = [str(names[j]) for j in self.columns]
-        self.names = ["intercept"] * self.intercept + own
+        self.names = ["intercept"] * self.intercept + [str(names[j]) for j in self.columns]

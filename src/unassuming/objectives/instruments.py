@@ -14,7 +14,7 @@ from unassuming.models import Equation
 from unassuming.objectives.base import Weighting, named
 from unassuming.objectives.designed import DesignedObjective
 from unassuming.objectives.features import FeatureDesign
-from unassuming.objectives.losses import Squares
+from unassuming.objectives.losses import SQUARES
 from unassuming.objectives.score import Gradient, Score
 
 
@@ -32,42 +32,39 @@ class InstrumentObjective(DesignedObjective):
     X : array of shape (n, p)
         All columns.
     y, w : arrays of shape (n,)
+        Outputs and weights.
     roles : Roles
         Which columns are endogenous, instruments and controls.
     intercept : bool
+        Whether there is a column of ones.
 
     Examples
     --------
     >>> X, y, coefficients = ua.datasets.instrumented(n=50, random_state=0)
     >>> model = ua.InstrumentalRegression(endogenous=0, instruments=2)
     >>> objective = ua.objectives.from_instrumental_regression(model, X, y, None)
-    >>> objective.names, objective.exogenous.names, objective.excluded
-    (['intercept', 'x1', 'x0'], ['intercept', 'x1', 'x2'], ['x2'])
+    >>> objective.names, objective.exogenous.names
+    (['intercept', 'x1', 'x0'], ['intercept', 'x1', 'x2'])
     """
 
-    def __init__(self, X: Array, y: Array, w: Array, roles: Roles, *, intercept: bool) -> None:
-        own = [*roles.controls, *roles.endogenous]
+    def __init__(
+        self, X: Array, y: Array, w: Array | None, roles: Roles, *, intercept: bool
+    ) -> None:
+        own, others = ([*roles.controls, *x] for x in (roles.endogenous, roles.instruments))
         design = FeatureDesign(X, intercept=intercept, columns=own)
         none, title = design.penalty(), "the moments of the instruments"
         super().__init__(
-            design, y, w, Squares(), none, weighting="instruments", scale=1 / len(y), title=title
+            design, y, w, SQUARES, none, weighting="instruments", scale=1 / len(y), title=title
         )
-        self._exogenous = FeatureDesign(
-            X, intercept=intercept, columns=[*roles.controls, *roles.instruments]
-        )
+        self._exogenous = FeatureDesign(X, intercept=intercept, columns=others)
         self.roles, self.quadratic = roles, False
         self.endogenous = range(self.d - len(roles.endogenous), self.d)
-        self._equation = Equation.of(X, roles, w, None, intercept=intercept)
+        self._equation = Equation.of(X, roles, self.w, None, intercept=intercept)
 
     @property
     def exogenous(self) -> FeatureDesign:
         """W."""
         return self._exogenous
-
-    @property
-    def excluded(self) -> list[str]:
-        """The instruments, which have no coefficient."""
-        return self._exogenous.names[-len(self.roles.instruments) :]
 
     @cached_property
     def pull(self) -> Array:

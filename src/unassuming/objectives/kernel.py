@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 from scipy.linalg import eigh, svd
@@ -14,13 +14,12 @@ from unassuming._errors import NotAvailable
 from unassuming._numerics import CUT, EPS, Factor, factor, kernel_factor
 from unassuming._typing import Array, IntArray
 from unassuming.kernels import TrainingKernel, require_positive_semidefinite
-from unassuming.objectives.base import Design
 from unassuming.objectives.norm_ball import NormBall
 from unassuming.objectives.penalties import Penalty
 
 
 @final
-class KernelDesign(Design):
+class KernelDesign:
     """Φ = K, or [1, K] with a bias.
 
     Parameters
@@ -34,13 +33,11 @@ class KernelDesign(Design):
 
     Examples
     --------
-    >>> design = ua.objectives.KernelDesign(np.array([[1.0, 0.5], [0.5, 1.0]]), intercept=True)
-    >>> design.matrix
-    array([[1. , 1. , 0.5],
-           [1. , 0.5, 1. ]])
+    >>> ua.objectives.KernelDesign(np.eye(2)).names
+    ['dual0', 'dual1']
     """
 
-    dual: ClassVar[bool] = True
+    dual = True
 
     def __init__(
         self, K: Array, *, intercept: bool = False, kernel: TrainingKernel | None = None
@@ -54,7 +51,7 @@ class KernelDesign(Design):
         return np.column_stack([np.ones(len(K)), K]) if self.intercept else K
 
     def rows(self, X: Array) -> Array:
-        """Return [1, k(x, x_j)] at inputs x."""
+        """Return the rows of Φ at inputs X, [1, k(x, x_j)]."""
         if self.kernel is None:
             raise NotAvailable(
                 "the kernel at new inputs is unknown: this objective was built from a kernel "
@@ -70,26 +67,21 @@ class KernelDesign(Design):
         return self._with_ones(values)
 
     def coefficients(self, values: Array) -> Array:
-        """Return the coefficients of least norm."""
-        U, s, Vt = self._singular
-        return ((values @ U) / s) @ Vt
+        """Return the coefficients of least norm whose fitted values come closest."""
+        return np.asarray(values @ self._inverse)
 
     @cached_property
-    def _singular(self) -> tuple[Array, Array, Array]:
-        """The singular value decomposition of Φ, on its numerical range."""
+    def _inverse(self) -> Array:
+        """The transposed pseudoinverse of Φ."""
         if self.intercept:
-            U, s, Vt = svd(self.matrix, full_matrices=False)
-        else:
-            s, U = self.spectrum
-            Vt = U.T
-        keep = np.abs(s) > len(s) * EPS * np.abs(s).max()
-        return U[:, keep], s[keep], Vt[keep]
+            return np.asarray(np.linalg.pinv(self.matrix, rcond=len(self.K) * EPS).T)
+        values, U = self._resolved
+        return np.asarray((U / values) @ U.T)
 
     @cached_property
     def features(self) -> Array | None:
         """F (n, D) with K = FFᵀ, if the kernel is known to have fewer features than rows."""
-        known = None if self.kernel is None else self.kernel.polynomial
-        if self.kernel is None or known is None:
+        if self.kernel is None or (known := self.kernel.polynomial) is None:
             return None
         few = known.count(self.kernel.X.shape[1]) < len(self.K)
         return known.features(self.kernel.X) if few else None
@@ -98,19 +90,23 @@ class KernelDesign(Design):
     def spectrum(self) -> tuple[Array, Array]:
         """Eigenvalues, in increasing order, and eigenvectors of K; those of FFᵀ above the cut."""
         if self.features is None:
-            values, U = eigh(self.K)
-            return values, U
+            return eigh(self.K)  # type: ignore[no-any-return]
         U, s, _ = svd(self.features, full_matrices=False)
         keep = s > CUT * s[0]
         return s[keep][::-1] ** 2, U[:, keep][:, ::-1]
 
+    @property
+    def _resolved(self) -> tuple[Array, Array]:
+        """Eigenvalues that are more than rounding, and their vectors."""
+        values, U = self.spectrum
+        keep = np.abs(values) > len(values) * EPS * np.abs(values).max()
+        return values[keep], U[:, keep]
+
     @cached_property
     def root(self) -> Array:
         """``|K|^½``, up to a rotation; eigenvalues that are rounding alone count as zero."""
-        values, U = self.spectrum
-        size = np.abs(values)
-        size = np.where(size > len(size) * EPS * size.max(), size, 0.0)
-        return np.asarray(np.sqrt(size)[:, None] * U.T)
+        values, U = self._resolved
+        return np.asarray(np.sqrt(np.abs(values))[:, None] * U.T)
 
     def penalty(self, alpha: float) -> Penalty:
         """Return ½ alpha ‖f‖²; the intercept has no penalty."""
@@ -140,11 +136,10 @@ class KernelDesign(Design):
 
     def ball(self) -> NormBall:
         """Return Λ^½Uᵀa where eigenvalues are more than rounding; a bias is free."""
-        values, U = self.spectrum
         tolerance = 1e-6 if self.precomputed else 0.0  # it may be of single precision
-        require_positive_semidefinite(values, "a norm bound", tolerance=tolerance)
-        keep = values > len(values) * EPS * values[-1]
-        U, root = U[:, keep], np.sqrt(values[keep])
+        require_positive_semidefinite(self.spectrum[0], "a norm bound", tolerance=tolerance)
+        values, U = self._resolved
+        root, U = np.sqrt(values[values > 0]), U[:, values > 0]
         R, nu, back, forward = U * root, np.ones(len(root)), U / root, (U * root).T
         if self.intercept:
             R, nu = self._with_ones(R), np.append(0.0, nu)
@@ -153,8 +148,11 @@ class KernelDesign(Design):
         complete = few or len(root) == len(self.distinct[0])
         return NormBall(R, nu, back, forward, complete=complete)
 
-    def rename(self, names: Sequence[Any]) -> None:
+    def rename(self, _: Sequence[Any]) -> None:
         """Keep the names: coefficients belong to rows."""
+
+    def in_basis(self, _: Array) -> None:
+        """Keep the rows, to which coefficients belong."""
 
     @cached_property
     def distinct(self) -> tuple[IntArray, IntArray]:
@@ -167,9 +165,7 @@ class KernelDesign(Design):
     @property
     def spans_everything(self) -> bool:
         """Whether K certainly has full rank at the distinct inputs."""
-        size = np.abs(self.spectrum[0])
-        rank = np.count_nonzero(size > len(self.K) * EPS * size.max())
-        return self.strict or rank == len(self.distinct[0])
+        return self.strict or len(self._resolved[0]) == len(self.distinct[0])
 
     @property
     def precomputed(self) -> bool:

@@ -20,25 +20,13 @@ from unassuming._typing import Array
 @final
 @dataclass(frozen=True, eq=False)
 class NormBall:
-    """The coordinates, and how coefficients and functionals are expressed in them.
+    """The coordinates, and how coefficients and functionals are expressed in them."""
 
-    Attributes
-    ----------
-    R : array of shape (n, k)
-    nu : array of shape (k,)
-    back : array of shape (d, k)
-        a = back x.
-    forward : array of shape (k, d)
-        x = forward a.
-    complete : bool
-        Whether no coordinate is left out.
-    """
-
-    R: Array
-    nu: Array
-    back: Array
-    forward: Array
-    complete: bool
+    R: Array  # (n, k)
+    nu: Array  # (k,)
+    back: Array  # (d, k): a = back x
+    forward: Array  # (k, d): x = forward a
+    complete: bool  # no coordinate is left out
 
     def norm(self, a: Array) -> float:
         """Return the norm of coefficients a (d,)."""
@@ -47,19 +35,16 @@ class NormBall:
     def functionals(
         self, g: Array, similarity: Array | None = None, *, function: bool = False
     ) -> tuple[Array, Array]:
-        """Return t (N, k) and rest (N,) of functionals g (N, d) of the coefficients.
-
-        ``similarity`` holds k(z, z) if they are values at inputs z; with ``function`` they are
-        values of the function, else of its representation by the kernel at the inputs.
-        """
-        t = g @ self.back
+        """Return t (N, k) and rest (N,) of functionals g (N, d) of the coefficients."""
+        # `similarity` is k(z, z) if they are values at inputs z; with `function` they are values of
+        # the function, else of its representation by the kernel at the inputs.
+        t, rest = g @ self.back, np.zeros(len(g))
+        if self.complete and not function:
+            return t, rest
         if similarity is None:
-            if function or not self.complete:
-                raise NotAvailable(
-                    "a norm bound of a kernel limits values of the function at inputs z with a "
-                    "known k(z, z): expected these, given coefficients, or a kernel that is given "
-                    "by its matrix alone. Use band(X, norm_bound=B) with the kernel itself."
-                )
-            return t, np.zeros(len(g))
-        rest = np.maximum(similarity - (t * t)[:, self.nu > 0].sum(axis=1), 0.0)
-        return t, rest if function or not self.complete else np.zeros(len(g))
+            raise NotAvailable(
+                "a norm bound of a kernel limits values of the function at inputs z with a known "
+                "k(z, z): expected these, given coefficients, or a kernel that is given by its "
+                "matrix alone. Use band(X, norm_bound=B) with the kernel itself."
+            )
+        return t, np.maximum(similarity - (t * t)[:, self.nu > 0].sum(axis=1), 0.0)

@@ -13,15 +13,11 @@ from unassuming._typing import Array, IntArray
 @final
 @dataclass(frozen=True, eq=False)
 class Penalty:
-    """½ aᵀPa + Σ l1_j ``|a_j|``, with ``|a_j| <= box`` in the dual of SVR.
+    """½ aᵀPa + Σ l1_j ``|a_j|``, with ``|a_j| <= box`` in the dual of SVR."""
 
-    ``l1`` (k,) and the box belong to the last k coefficients, which are the components of the
-    gradient. P (d, d) is diagonal for features, and alpha times the squared norm.
-    """
-
-    P: Array
-    l1: Array
-    box: float = np.inf
+    P: Array  # (d, d): diagonal for features, and alpha times the squared norm
+    l1: Array  # (k,): of the last k coefficients, which are the components of the gradient
+    box: float = np.inf  # of the same coefficients
     alpha: float = 0.0
 
     @property
@@ -59,40 +55,36 @@ class Penalty:
         sides = (self.box,) if np.isfinite(self.box) else ()
         return (*(-side for side in sides), *(0.0,) * bool(self.l1.any()), *sides)
 
+    def kinks(self, thresholds: tuple[float, ...]) -> Kinks:
+        """Return where the subgradient changes, beside the thresholds of a loss."""
+        values = self.values
+        each = np.tile(values, (len(self.l1), 1)) if values else np.empty((0, 0))
+        if values == (0.0,):
+            each[self.l1 == 0] = np.nan
+        last = np.arange(len(self.P) - len(self.l1), len(self.P))
+        return Kinks(last[: len(each)], each, thresholds)
 
+
+@final
 @dataclass(frozen=True, eq=False)
 class Kinks:
-    """The kinks of a separable penalty, and those of a loss (docs/theory.md 7).
-
-    Between kinks the subdifferential of the penalty is constant in each component of the gradient,
-    but for a multiple of the coefficient itself; at a kink it is a box. The derivative ρ of the
-    loss is affine between thresholds, where it may jump.
+    """Where the gradient changes its form (docs/theory.md 7).
 
     Attributes
     ----------
     coefficient : integer array of shape (k,)
-        The coefficient that determines the subdifferential in each component of the gradient.
+        The coefficient that determines the subgradient in each component of the gradient.
     values : array of shape (k, K)
         The values of that coefficient at the kinks, increasing and padded with NaN.
-    ridge : array of shape (k,)
-        The multiple of that coefficient in each component; empty if all are zero.
-    thresholds : array of shape (R,)
-        Residuals at which ρ changes its slope or jumps, increasing.
-    slopes : array of shape (R + 1,)
-        The slopes of ρ between them.
-    jumps : array of shape (R,)
-        By how much ρ jumps at the thresholds; empty if it is continuous.
+    thresholds : sequence of float
+        Residuals at which the derivative of the loss changes its slope or jumps, increasing.
 
     Examples
     --------
-    >>> huber = Kinks(thresholds=np.array([-1.0, 1.0]), slopes=np.array([0.0, 1.0, 0.0]))
-    >>> huber.slopes[np.searchsorted(huber.thresholds, [-3.0, 0.5, 2.0])]
-    array([0., 1., 0.])
+    >>> ua.objectives.Kinks(thresholds=(-1.0, 1.0)).thresholds
+    (-1.0, 1.0)
     """
 
     coefficient: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     values: Array = field(default_factory=lambda: np.empty((0, 0)))
-    thresholds: Array = field(default_factory=lambda: np.empty(0))
-    slopes: Array = field(default_factory=lambda: np.ones(1))
-    ridge: Array = field(default_factory=lambda: np.empty(0))
-    jumps: Array = field(default_factory=lambda: np.empty(0))
+    thresholds: tuple[float, ...] = ()

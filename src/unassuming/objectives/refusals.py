@@ -7,99 +7,71 @@ from typing import Any
 from sklearn.base import ClassifierMixin
 
 _OTHER_ROWS = "tune on other rows with ua.tuned_region(GridSearchCV(model, grid), X, y)"
-_ESTIMATED = "a penalty that is not estimated from the same y"
-_FEATURES = "features that are chosen without y"
-_LINEAR = "a function that is linear in coefficients"
-_ROBUST = (
-    "Use QuantileRegressor(quantile=0.5, alpha=0) for the median, or HuberRegressor; the regions "
-    "of LinearRegression are exact under heavy tails too."
-)
-_LOSS = (
-    "Use the model with the same loss: Ridge or ElasticNet for squares, LinearSVR for the "
-    "epsilon-insensitive losses, QuantileRegressor(quantile=0.5) for absolute values, "
-    "HuberRegressor for Huber's."
-)
 
 _LIBRARIES = ("sklearn", "xgboost", "lightgbm", "catboost")
 """Their classifiers have a nearest model; a class of a user may be registered."""
 
+_TABLE = f"""
+BayesianRidge ARDRegression | a penalty that is not estimated from the same y
+    | Use Ridge(alpha) with an alpha fixed beforehand, or {_OTHER_ROWS}.
+LassoLarsIC | a penalty that is not estimated from the same y
+    | Use Lasso(alpha) with a fixed alpha, or {_OTHER_ROWS}.
+TransformedTargetRegressor | a model of y itself
+    | Transform y first, and pass the inner model: ua.confidence_region(model.regressor, X, \
+transform(y)); its bounds are those of the transformed outputs.
+PoissonRegressor GammaRegressor TweedieRegressor
+    | noise whose law does not depend on the mean of y
+    | No model of counts or of positive outputs is supported yet. QuantileRegressor assumes \
+nothing about the shape of the noise.
+SGDRegressor PassiveAggressiveRegressor
+    | a model that is defined by a minimum, which this solver does not reach
+    | Use the model with the same loss: Ridge or ElasticNet for squares, LinearSVR for the \
+epsilon-insensitive losses, QuantileRegressor(quantile=0.5) for absolute values, HuberRegressor \
+for Huber's.
+LassoLars | a penalty rather than a path | Use Lasso(alpha), which has the same minimum.
+Lars OrthogonalMatchingPursuit | features that are chosen without y
+    | Use Lasso(alpha), or LinearRegression on features chosen beforehand.
+PLSRegression PLSCanonical CCA | features that are chosen without y
+    | Use make_pipeline(StandardScaler(), PCA(k), LinearRegression()).
+TheilSenRegressor RANSACRegressor | a model that is the minimum of a sum over all rows
+    | Use QuantileRegressor(quantile=0.5, alpha=0) for the median, or HuberRegressor; the regions \
+of LinearRegression are exact under heavy tails too.
+NuSVR | a tube of fixed width, which nu takes from y
+    | Use SVR(epsilon=...) with the same kernel.
+IsotonicRegression | a function that is linear in coefficients
+    | Use make_pipeline(SplineTransformer(), LinearRegression()).
+MultiTaskLasso | one output | Use Lasso(alpha) for one output at a time.
+MultiTaskElasticNet | one output | Use ElasticNet(alpha) for one output at a time.
+MultiOutputRegressor RegressorChain | one output | Use the inner model for one output at a time.
+DummyRegressor | a function that is linear in coefficients
+    | Use LinearRegression(fit_intercept=False) with one column of ones.
+RandomForestRegressor ExtraTreesRegressor DecisionTreeRegressor ExtraTreeRegressor \
+GradientBoostingRegressor HistGradientBoostingRegressor AdaBoostRegressor BaggingRegressor \
+VotingRegressor StackingRegressor MLPRegressor KNeighborsRegressor RadiusNeighborsRegressor \
+XGBRegressor LGBMRegressor CatBoostRegressor | a function that is linear in coefficients
+    | Use make_pipeline(SplineTransformer(), Ridge(alpha)) for few inputs, or KernelRidge for many.
+GaussianProcessClassifier | fixed coefficients of the log-odds
+    | Use make_pipeline(Nystroem(), LogisticRegression()).
+"""
+"""Classes | what is expected in their place | what to do."""
+
 _NEAREST = {
-    "BayesianRidge ARDRegression": (
-        _ESTIMATED,
-        f"Use Ridge(alpha) with an alpha fixed beforehand, or {_OTHER_ROWS}.",
-    ),
-    "LassoLarsIC": (_ESTIMATED, f"Use Lasso(alpha) with a fixed alpha, or {_OTHER_ROWS}."),
-    "TransformedTargetRegressor": (
-        "a model of y itself",
-        "Transform y first, and pass the inner model: "
-        "ua.confidence_region(model.regressor, X, transform(y)); its bounds are those of the "
-        "transformed outputs.",
-    ),
-    "PoissonRegressor GammaRegressor TweedieRegressor": (
-        "noise whose law does not depend on the mean of y",
-        "No model of counts or of positive outputs is supported yet. QuantileRegressor assumes "
-        "nothing about the shape of the noise.",
-    ),
-    "SGDRegressor PassiveAggressiveRegressor": (
-        "a model that is defined by a minimum, which this solver does not reach",
-        _LOSS,
-    ),
-    "LassoLars": (
-        "a penalty rather than a path",
-        "Use Lasso(alpha), which has the same minimum.",
-    ),
-    "Lars OrthogonalMatchingPursuit": (
-        _FEATURES,
-        "Use Lasso(alpha), or LinearRegression on features chosen beforehand.",
-    ),
-    "PLSRegression PLSCanonical CCA": (
-        _FEATURES,
-        "Use make_pipeline(StandardScaler(), PCA(k), LinearRegression()).",
-    ),
-    "TheilSenRegressor RANSACRegressor": (
-        "a model that is the minimum of a sum over all rows",
-        _ROBUST,
-    ),
-    "NuSVR": (
-        "a tube of fixed width, which nu takes from y",
-        "Use SVR(epsilon=...) with the same kernel.",
-    ),
-    "IsotonicRegression": (_LINEAR, "Use make_pipeline(SplineTransformer(), LinearRegression())."),
-    "MultiTaskLasso": ("one output", "Use Lasso(alpha) for one output at a time."),
-    "MultiTaskElasticNet": ("one output", "Use ElasticNet(alpha) for one output at a time."),
-    "MultiOutputRegressor RegressorChain": (
-        "one output",
-        "Use the inner model for one output at a time.",
-    ),
-    "DummyRegressor": (
-        _LINEAR,
-        "Use LinearRegression(fit_intercept=False) with one column of ones.",
-    ),
-    "RandomForestRegressor ExtraTreesRegressor DecisionTreeRegressor ExtraTreeRegressor "
-    "GradientBoostingRegressor HistGradientBoostingRegressor AdaBoostRegressor BaggingRegressor "
-    "VotingRegressor StackingRegressor MLPRegressor KNeighborsRegressor RadiusNeighborsRegressor "
-    "XGBRegressor LGBMRegressor CatBoostRegressor": (
-        _LINEAR,
-        "Use make_pipeline(SplineTransformer(), Ridge(alpha)) for few inputs, or KernelRidge for "
-        "many.",
-    ),
-    "GaussianProcessClassifier": (
-        "fixed coefficients of the log-odds",
-        "Use make_pipeline(Nystroem(), LogisticRegression()).",
-    ),
+    name: (expected.strip(), remedy.strip())
+    for row in _TABLE.replace("\n    |", "|").strip().split("\n")
+    for names, expected, remedy in [row.split("|")]
+    for name in names.split()
 }
 
 _WITH_FIXED = {
     "RidgeCV": "Ridge(alpha)",
     "RidgeClassifierCV": "RidgeClassifier(alpha)",
-    "LassoCV": "Lasso(alpha)",
-    "LassoLarsCV": "Lasso(alpha)",
-    "LarsCV": "Lasso(alpha)",
     "ElasticNetCV": "ElasticNet(alpha, l1_ratio=...)",
-    "OrthogonalMatchingPursuitCV": "Lasso(alpha)",
-    "MultiTaskLassoCV": "Lasso(alpha)",
     "MultiTaskElasticNetCV": "ElasticNet(alpha, l1_ratio=...)",
     "LogisticRegressionCV": "LogisticRegression(C)",
+    **dict.fromkeys(
+        ("LassoCV", "LassoLarsCV", "LarsCV", "OrthogonalMatchingPursuitCV", "MultiTaskLassoCV"),
+        "Lasso(alpha)",
+    ),
 }
 
 _STATSMODELS = {
@@ -122,21 +94,16 @@ def refusal(estimator: Any, supported: list[type]) -> TypeError:
             "estimator chooses hyper-parameters with the same y, which voids the guarantee: "
             f"expected a model with fixed hyper-parameters, given {name}. {remedy}"
         )
-    given = name
-    found = next((said for names, said in _NEAREST.items() if name in names.split()), None)
+    found, given = _NEAREST.get(name), name
     if library == "statsmodels":
-        name = type(getattr(estimator, "model", estimator)).__name__
-        use = _STATSMODELS.get(name, "LinearRegression()")
-        given = f"{name} of statsmodels"
-        found = (
-            "a scikit-learn estimator, which is not fitted beforehand",
-            f"Use {use}, with X without its column of ones.",
-        )
+        model = type(getattr(estimator, "model", estimator)).__name__
+        use = _STATSMODELS.get(model, "LinearRegression()")
+        given = f"{model} of statsmodels"
+        expected = "a scikit-learn estimator, which is not fitted beforehand"
+        found = expected, f"Use {use}, with X without its column of ones."
     elif found is None and library in _LIBRARIES and isinstance(estimator, ClassifierMixin):
-        found = (
-            "a model of E[y|x] or of the log-odds that is linear in coefficients",
-            "Use LogisticRegression, RidgeClassifier or ua.LSSVC.",
-        )
+        expected = "a model of E[y|x] or of the log-odds that is linear in coefficients"
+        found = expected, "Use LogisticRegression, RidgeClassifier or ua.LSSVC."
     if found is None:
         names = ", ".join(sorted(one.__name__ for one in supported))
         given = repr(estimator)

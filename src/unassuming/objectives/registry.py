@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.objectives.base import Objective
 from unassuming.objectives.refusals import refusal
@@ -30,56 +31,33 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
     Examples
     --------
     >>> class MyRidge(Ridge):
-    ...     pass
+    ...     "Ridge with another solver, which minimises the same."
     >>> ua.register_objective(MyRidge, ua.objectives.from_ridge)
     >>> MyRidge in ua.objectives.registered_classes()
     True
-
-    A new objective, ``Σ |r_j| + alpha ‖a‖²``. Its methods receive coefficients of shape (N, d),
-    and several residual vectors for each, (N, ..., n):
-
-    >>> class AbsoluteRidge:
-    ...     def __init__(self, alpha=1.0):
-    ...         self.alpha = alpha
-    >>> class AbsoluteObjective(ua.objectives.Objective):
-    ...     def __init__(self, X, y, alpha):
-    ...         super().__init__(y, d=X.shape[1])
-    ...         self.X, self.alpha = X, alpha
-    ...     def residuals(self, coefficients):
-    ...         return self.y - coefficients @ self.X.T
-    ...     def gradient(self, coefficients, residuals):
-    ...         penalty = 2 * self.alpha * coefficients
-    ...         between = (1,) * (residuals.ndim - 2)  # the axes of the transformations
-    ...         loss = -np.sign(residuals) @ self.X
-    ...         return loss + penalty.reshape(len(penalty), *between, self.d)
-    >>> def from_absolute_ridge(estimator, X, y, sample_weight):
-    ...     return AbsoluteObjective(X, y, estimator.alpha)
-    >>> ua.register_objective(AbsoluteRidge, from_absolute_ridge)
-    >>> ua.confidence_region(AbsoluteRidge(), X, y).rank(10 + np.zeros(2))
-    128
     """
-    if not isinstance(estimator_class, type):
-        raise TypeError(
-            "estimator_class is not a class: expected a class such as sklearn.linear_model.Ridge, "
-            f"given {estimator_class!r}. Pass the class, not an instance."
-        )
-    if not callable(factory):
-        raise TypeError(
-            "factory is not callable: expected factory(estimator, X, y, sample_weight) -> "
-            f"Objective, given {factory!r}. Pass a function."
-        )
+    for name, given, right, expected in (
+        ("estimator_class", estimator_class, isinstance(estimator_class, type), "a class"),
+        ("factory", factory, callable(factory), "callable"),
+    ):
+        if not right:
+            raise TypeError(
+                f"{name} is not {expected}: expected register_objective(estimator_class, factory) "
+                "with a class such as sklearn.linear_model.Ridge and a function factory(estimator, "
+                f"X, y, sample_weight) -> Objective, given {given!r}. Pass these two."
+            )
     _FACTORIES[estimator_class] = factory
 
 
 def factory_for(estimator: Any, kind: type = object) -> Factory:
-    """Return the factory of an estimator, or raise a TypeError that names the nearest class.
+    """Return the registered factory of ``estimator``; refuse others, naming the nearest class.
 
     If no class is near, the error lists all that are supported and derive from ``kind``.
 
     Examples
     --------
-    >>> ua.objectives.factory_for(Ridge()) is ua.objectives.from_ridge
-    True
+    >>> ua.objectives.factory_for(Ridge()).__name__
+    'from_ridge'
     """
     factory = _FACTORIES.get(type(estimator))
     if factory is None:
@@ -99,7 +77,7 @@ def registered_classes() -> tuple[type, ...]:
 
 
 def check_objective(objective: Any, factory: Any) -> None:
-    """Raise unless a factory returned an objective whose methods return the right shapes."""
+    """Refuse what is no objective, or one whose methods return other shapes than they should."""
     if not isinstance(objective, Objective):
         name = getattr(factory, "__name__", repr(factory))
         given = "None" if objective is None else type(objective).__name__
@@ -111,37 +89,36 @@ def check_objective(objective: Any, factory: Any) -> None:
         return  # residuals and gradient are those of the library
     name, n, d = type(objective).__name__, objective.n, objective.d
     a = 1e-3 * np.linspace(1.0, 2.0, 2 * d).reshape(2, d)  # two candidates, none of them zero
-    call = f"{name}.residuals(coefficients) with coefficients of shape (2, {d})"
-    r = _shaped(call, lambda: objective.residuals(a), (2, n))
-    call = f"{name}.gradient(coefficients, residuals) with residuals of shape"
-    z = _shaped(f"{call} (2, {n})", lambda: objective.gradient(a, r), (2, None))
-    every = np.stack([r, -r, r[:, ::-1]], axis=1)
-    call = f"{call} (2, 3, {n}), three transformations of each,"
-    many = _shaped(call, lambda: objective.gradient(a, every), (2, 3, z.shape[1]))
+    r = _shaped(f"{name}.residuals(coefficients)", objective.residuals, (2, n), a)
+    gradient = f"{name}.gradient(coefficients, residuals)"
+    z = _shaped(gradient, objective.gradient, (2, None), a, r)
+    every = np.stack([r, -r, r[:, ::-1]], axis=1)  # three transformations of each
+    many = _shaped(gradient, objective.gradient, (2, 3, z.shape[1]), a, every)
     if not np.allclose(many[:, 0], z, rtol=1e-6, atol=1e-9 * np.abs(many).max()):
-        raise ValueError(
-            f"{call} gives different numbers for several residual vectors at once and for one at a "
-            f"time: expected the same, given {many[0, 0, :3]} and {z[0, :3]}. Check the axes: "
-            "candidates come first, rows last. ua.testing.check_objective checks more."
-        )
+        wrong = "gives different numbers for several residual vectors at once and for one at a time"
+        given = f"{many[0, 0, :3]} and {z[0, :3]}"
+        remedy = "Check the axes: candidates come first, rows last."
+        raise ValueError(complaint(gradient, wrong, "the same", given, remedy))
 
 
-def _shaped(what: str, call: Any, shape: tuple[int | None, ...]) -> Array:
-    """Return the result of a user's method; raise unless it has this shape and no NaN."""
-    expected = f"numbers of shape ({', '.join('k' if s is None else str(s) for s in shape)})"
+def _shaped(
+    what: str, method: Callable[..., Array], shape: tuple[int | None, ...], *arrays: Array
+) -> Array:
+    """Return the result of a user's method; refuse another shape than this, and NaN."""
     try:
-        found = np.asarray(call(), dtype=np.float64)
+        found = np.asarray(method(*arrays), dtype=np.float64)
         given = f"shape {found.shape}, {int(np.isnan(found).sum())} of them NaN"
     except Exception as error:
         found, given = np.full((), np.nan), repr(error)
-    same = len(shape) == found.ndim and all(
-        s in (None, length) for s, length in zip(shape, found.shape, strict=True)
-    )
+    pairs = zip(shape, found.shape, strict=False)
+    same = len(shape) == found.ndim and all(s in (None, length) for s, length in pairs)
     if same and not np.isnan(found).any():
         return found
-    raise ValueError(
-        f"{what} fails: expected {expected}, given {given}. Candidates come first and rows last: "
-        "write e.g. y - coefficients @ X.T, and insert middle axes into terms of the coefficients "
-        "alone, penalty.reshape(len(penalty), *(1,) * (residuals.ndim - 2), -1). See "
+    wrong = f"fails for arrays of shapes {', '.join(str(array.shape) for array in arrays)}"
+    expected = f"numbers of shape ({', '.join('k' if s is None else str(s) for s in shape)})"
+    remedy = (
+        "Candidates come first and rows last, transformations between them: write e.g. y - "
+        "coefficients @ X.T, and insert middle axes into terms of the coefficients alone. See "
         "docs/howto/add-an-objective.md."
     )
+    raise ValueError(complaint(what, wrong, expected, given, remedy))

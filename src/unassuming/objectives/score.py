@@ -68,8 +68,6 @@ class Groups:
 class Score(ABC):
     """Statistics Z = ‖Ψ ḡ‖² of residuals and of their transformations.
 
-    ``along_lines`` is the score itself if its parts are known, so that it can be followed on lines.
-
     Examples
     --------
     >>> score = region.objective.score("hessian")
@@ -80,7 +78,7 @@ class Score(ABC):
 
     @property
     def along_lines(self) -> Gradient | None:
-        """Nothing is known but the gradient."""
+        """The score itself, if its parts are known."""
         return None
 
     def gaps_of_groups(self, at: State, groups: Groups) -> list[Array] | None:
@@ -161,36 +159,27 @@ class Gradient(Score):
 
     def _parts(self, at: State, moved: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Return ρ, z_0, the changes of ρ and of z, and the part of the penalty in z_0."""
-        rho, image = self.loss.rho(at.r), moved
-        if len(self.loss.jumps):
-            image = snapped(moved, at.e, self.loss.knots)
-        image = self.loss.rho(image)
+        rho = self.loss.rho(at.r)
+        box = self.penalty.subgradients(at.a) if self.penalty.kinked else ()
+        c = np.clip(self._unweighted(at, rho), *box) if box else np.zeros((len(rho), 0))
         pushed = at.a @ self.push.T
-        if not self.penalty.kinked:
-            if len(self.loss.jumps):
-                rho = self._shortest(at, rho, None)[0]
-            delta = self._changes(at, rho, image)
-            return rho, rho @ self.A.T - pushed, delta, delta @ self.A.T, pushed
-        box = self.penalty.subgradients(at.a)
-        u = self._pull(rho) - self.penalty.smooth(at.a)
-        c = np.clip(u, *box)
         if len(self.loss.jumps):
-            rho, c = self._shortest(at, rho, c)
-            u = self._pull(rho) - self.penalty.smooth(at.a)
-        delta = self._changes(at, rho, image)
+            moved = snapped(moved, at.e, self.loss.knots)
+            rho, c = self._shortest(at, rho, c, *box)
+        delta = np.subtract(self.loss.rho(moved), rho[:, None])  # zero where that is rounding
+        delta *= np.abs(delta) > 2 * self.loss.rounding(at.r, at.e)[:, None, None]
         p = delta @ self.A.T
-        if (box[0] < box[1]).any():
+        if box:
             low, high = (side[:, None] for side in box)
-            changed = np.clip(u[:, None] + self._pull(delta), low, high) - c[:, None]
-            p = p - self._weigh(changed)
-        pushed = pushed + self._weigh(c)
+            if (low < high).any():
+                u = self._unweighted(at, rho)[:, None] + self._pull(delta)
+                p = p - self._weigh(np.clip(u, low, high) - c[:, None])
+            pushed = pushed + self._weigh(c)
         return rho, rho @ self.A.T - pushed, delta, p, pushed
 
-    def _changes(self, at: State, rho: Array, image: Array) -> Array:
-        """Return ρ(G_i r) - ρ(r), zero where that is rounding."""
-        delta = np.subtract(image, rho[:, None])
-        delta *= np.abs(delta) > 2 * self.loss.rounding(at.r, at.e)[:, None, None]
-        return delta
+    def _unweighted(self, at: State, rho: Array) -> Array:
+        """Return Lρ - Pa."""
+        return self._pull(rho) - self.penalty.smooth(at.a)
 
     def _pull(self, rho: Array) -> Array:
         return rho if self.L is None else rho @ self.L.T
@@ -201,36 +190,24 @@ class Gradient(Score):
     @cached_property
     def _norm(self) -> float:
         """The norm of A, or a little more; one if its rows are those of an orthonormal Q."""
-        return float(np.linalg.norm(self.A, 2)) if self.A.size < 10**6 else self._frobenius
+        return float(np.linalg.norm(self.A, 2 if self.A.size < 10**6 else None))
 
-    @property
-    def _frobenius(self) -> float:
-        return float(np.linalg.norm(self.A))
-
-    def _shortest(self, at: State, rho: Array, c: Array | None) -> tuple[Array, Array]:
+    def _shortest(self, at: State, rho: Array, c: Array, *box: Array) -> tuple[Array, Array]:
         """Where residuals are at a jump, return ρ between its sides, and c, that make Z_0 least."""
-        rho = np.array(rho)
-        c = np.zeros((len(rho), 0)) if c is None else np.array(c)
-        held = np.isin(at.r, self.loss.knots)
+        rho, c, held = np.array(rho), np.array(c), np.isin(at.r, self.loss.knots)
+        Psi = np.eye(c.shape[1]) if self.Psi is None else self.Psi
+        least, most = box or (c, c)
         for j in np.flatnonzero(held.any(axis=-1)):
-            rows, one = held[j], at[j : j + 1]
-            low, high = (
-                self.loss.rho(np.nextafter(at.r[j, rows], side)) for side in (-np.inf, np.inf)
-            )
-            free = np.zeros(c.shape[1], dtype=bool)
-            columns = self.A[:, rows]
-            if c.shape[1]:
-                least, most = (side[0] for side in self.penalty.subgradients(one.a))
-                free = least < most
-                Psi = np.eye(c.shape[1]) if self.Psi is None else self.Psi
-                columns = np.hstack([columns, -Psi[:, free]])
-                low, high = np.append(low, least[free]), np.append(high, most[free])
+            rows, free, beside = held[j], least[j] < most[j], at.r[j, held[j]]
+            low, high = (self.loss.rho(np.nextafter(beside, side)) for side in (-np.inf, np.inf))
+            columns, bounds = self.A[:, rows], (low, high)
             rho[j, rows], c[j, free] = 0.0, 0.0
             z = self.A @ rho[j] - self.push @ at.a[j]
-            z = z - self._weigh(c[j]) if c.shape[1] else z
-            x = lsq_linear(columns, -z, (low, high), method="bvls", tol=1e-14).x
-            x = np.clip(x, low, high)
-            rho[j, rows], c[j, free] = x[: rows.sum()], x[rows.sum() :]
+            if box:
+                columns, z = np.hstack([columns, -Psi[:, free]]), z - self._weigh(c[j])
+                bounds = np.append(low, least[j, free]), np.append(high, most[j, free])
+            x = np.clip(lsq_linear(columns, -z, bounds, method="bvls", tol=1e-14).x, *bounds)
+            rho[j, rows], c[j, free] = x[: len(beside)], x[len(beside) :]
         return rho, c
 
 

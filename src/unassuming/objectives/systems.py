@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -21,52 +20,6 @@ LARGE = 2.0**400
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Series:
-    """Input and output of a system, and the regressors Φ of the rows after the initial values."""
-
-    orders: Orders
-    u: Array
-    y: Array
-
-    @cached_property
-    def matrix(self) -> Array:
-        """Φ, the observed regressors in the order of the coefficients, (n, d)."""
-        return regressors(self.u, self.y, self.orders)
-
-    @property
-    def past(self) -> slice:
-        """Which coefficients belong to past outputs."""
-        first = int(self.orders.intercept)
-        return slice(first, first + self.orders.na)
-
-    @cached_property
-    def fixed(self) -> Array:
-        """The columns that do not depend on the outputs: the intercept and past inputs."""
-        return np.delete(self.matrix, self.past, axis=1)
-
-    def lags(self, a: Array, e: Array) -> list[Array]:
-        """Return the lags 1..na of the outputs that candidates a (N, d) make of noise (n, N, S).
-
-        Unstable candidates exceed every double: the whole history of such an output, and all that
-        enters it later, is multiplied by a power of two, which changes no direction.
-        """
-        (n, N, S), na, start = e.shape, self.orders.na, self.orders.initial
-        own, drive = a[:, self.past], self.fixed @ np.delete(a, self.past, axis=1).T
-        y, scale = np.empty((na + n, N, S)), np.ones((N, S))
-        y[:na] = self.y[start - na : start, None, None]
-        for t in range(n):
-            new = (drive[t][:, None] + e[t]) * scale
-            for k in range(1, na + 1):
-                new = new + own[:, k - 1, None] * y[na + t - k]
-            y[na + t] = new
-            if (large := np.abs(new) > LARGE).any():
-                down = np.where(large, 1 / LARGE, 1.0)
-                scale, y[: na + t + 1] = scale * down, y[: na + t + 1] * down
-        return [y[na - k : na - k + n] for k in range(1, na + 1)]
-
-
-@final
 class ArxObjective(Objective):
     """Σ r_t² with residuals r_t = y_t - Σ a_k y_{t-k} - Σ b_k u_{t-delay-k+1}.
 
@@ -76,7 +29,10 @@ class ArxObjective(Objective):
 
     Parameters
     ----------
-    series : Series
+    orders : Orders
+        How far the model looks back.
+    u, y : arrays of shape (n,)
+        Input and output, from the initial values on.
 
     Examples
     --------
@@ -88,35 +44,51 @@ class ArxObjective(Objective):
 
     default_weighting = "hessian"
 
-    def __init__(self, series: Series) -> None:
-        orders = series.orders
-        super().__init__(series.y[orders.initial :], orders.count, orders.names)
-        self.series, self.initial, self.sign_blind = series, orders.initial, orders.na == 0
+    def __init__(self, orders: Orders, u: Array, y: Array) -> None:
+        super().__init__(y[orders.initial :], orders.count, orders.names)
+        self.orders, self.initial, self.sign_blind = orders, orders.initial, orders.na == 0
+        self.before = y[orders.initial - orders.na : orders.initial]
+        self.past = slice(int(orders.intercept), int(orders.intercept) + orders.na)
+        self.matrix = regressors(u, y, orders)  # Φ, (n, d)
+        self.fixed = np.delete(self.matrix, self.past, axis=1)  # the columns without outputs
 
-    @property
-    def regressors(self) -> Array:
-        """Φ as observed."""
-        return self.series.matrix
+    def lags(self, a: Array, e: Array) -> list[Array]:
+        """Return the lags 1..na of the outputs that candidates ``a`` make of noise e (n, N, S)."""
+        # Unstable candidates exceed every double: the whole history of such an output, and all that
+        # enters it later, is multiplied by a power of two, which changes no direction.
+        (n, N, S), na = e.shape, self.orders.na
+        own, drive = a[:, self.past], self.fixed @ np.delete(a, self.past, axis=1).T
+        y, scale = np.empty((na + n, N, S)), np.ones((N, S))
+        y[:na] = self.before[:, None, None]
+        for t in range(n):
+            new = (drive[t][:, None] + e[t]) * scale
+            for k in range(1, na + 1):
+                new = new + own[:, k - 1, None] * y[na + t - k]
+            y[na + t] = new
+            if (large := np.abs(new) > LARGE).any():
+                down = np.where(large, 1 / LARGE, 1.0)
+                scale, y[: na + t + 1] = scale * down, y[: na + t + 1] * down
+        return [y[na - k : na - k + n] for k in range(1, na + 1)]
 
     def residuals(self, coefficients: Array) -> Array:
         """Return y_t - φ_tᵀθ with the observed regressors."""
-        return np.asarray(self.y - coefficients @ self.series.matrix.T)
+        return np.asarray(self.y - coefficients @ self.matrix.T)
 
     def gradient(self, coefficients: Array, residuals: Array) -> Array:
         """Return -Φᵀr, where Φ is rebuilt from the outputs that belong to the residuals."""
         r = np.moveaxis(residuals.reshape(len(coefficients), -1, self.n), -1, 0)
-        lags = self.series.lags(coefficients, r)
-        moments = np.moveaxis(np.tensordot(self.series.fixed, r, (0, 0)), 0, -1)
-        own = np.array([(lag * r).sum(axis=0) for lag in lags]).reshape(len(lags), *r.shape[1:])
-        first = int(self.series.orders.intercept)
-        parts = (moments[..., :first], np.moveaxis(own, 0, -1), moments[..., first:])
-        return -np.concatenate(parts, axis=-1).reshape(*residuals.shape[:-1], self.d)
+        z = np.empty((*r.shape[1:], self.d))
+        for k, lag in enumerate(self.lags(coefficients, r), start=self.past.start):
+            z[..., k] = (lag * r).sum(axis=0)
+        z[..., np.delete(np.arange(self.d), self.past)] = np.tensordot(r, self.fixed, (0, 0))
+        return -z.reshape(*residuals.shape[:-1], self.d)
 
     def state(self, coefficients: Array) -> State:
         """Return residuals, predictions and their rounding."""
-        f = coefficients @ self.series.matrix.T
-        e = blur(self.y, np.abs(coefficients) @ np.abs(self.series.matrix).T)
-        return self.at_values(f, coefficients, e)
+        f = coefficients @ self.matrix.T
+        return self.at_values(
+            f, coefficients, blur(self.y, np.abs(coefficients) @ np.abs(self.matrix).T)
+        )
 
     def coefficients(self, values: Array) -> Array:
         """Refuse: fitted values do not determine how the system goes on from other outputs."""
@@ -127,7 +99,7 @@ class ArxObjective(Objective):
 
     def coefficients_of(self, estimator: Any) -> Array:
         """Return the coefficients of a fitted ARX with the same orders; refuse other models."""
-        o = self.series.orders
+        o = self.orders
         if not is_series_model(estimator) or as_orders(estimator) != o:
             own = f"{self} with{'' if o.intercept else 'out'} an intercept and delay={o.delay}"
             raise ValueError(
@@ -139,30 +111,26 @@ class ArxObjective(Objective):
 
     def estimate(self) -> Array:
         """Return the least-squares estimate."""
-        f = factor(self.series.matrix, np.ones(self.n), intercept=self.series.orders.intercept)
+        f = factor(self.matrix, np.ones(self.n), intercept=self.orders.intercept)
         a = f.back @ (f.Q.T @ self.y)
-        return a + f.back @ (f.Q.T @ (self.y - self.series.matrix @ a))
+        return a + f.back @ (f.Q.T @ self.residuals(a))
 
     def score(self, weighting: Weighting) -> Score:
         """Return the statistics, whose weighting is that of the regressors of each series."""
         if named(weighting) != "hessian":
             raise self.refused(weighting, "'hessian'")
-        return Simulated(self.series)
+        return Simulated(self)
 
     def __str__(self) -> str:
-        return f"ARX({self.series.orders.na}, {self.series.orders.nb})"
+        return f"ARX({self.orders.na}, {self.orders.nb})"
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Simulated(Score):
-    """Z_i = ‖(Φ_iᵀΦ_i)^(-1/2) Φ_iᵀe_i‖² with transformed residuals e_i and their regressors Φ_i.
+    """Z_i = ‖(Φ_iᵀΦ_i)^(-1/2) Φ_iᵀe_i‖² of transformed residuals e_i and the Φ_i they produce."""
 
-    The candidate itself produces the outputs that Φ_i contains. A statistic that is not finite
-    counts as the smallest.
-    """
-
-    series: Series
+    system: ArxObjective
 
     def gaps(self, at: State, moved: Array) -> list[Array]:
         """Compare the lengths of projections, which are the roots of the statistics."""
@@ -181,26 +149,19 @@ class Simulated(Score):
     def _lengths(self, at: State, moved: Array) -> tuple[Array, Array]:
         e = np.ascontiguousarray(np.moveaxis(moved, -1, 0))
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            z = _projected(self.series.lags(at.a, e), e, self._basis(self.series.fixed))
-        z0 = np.linalg.norm(at.r @ self._observed, axis=-1)
-        return z0, np.where(np.isfinite(z), z, 0.0)
+            z = _projected(self.system.lags(at.a, e), e, _basis(self.system.fixed))
+        z0 = np.linalg.norm(at.r @ _basis(self.system.matrix), axis=-1)
+        return z0, np.where(np.isfinite(z), z, 0.0)  # the smallest, if it is not finite
 
-    @cached_property
-    def _observed(self) -> Array:
-        return self._basis(self.series.matrix)
 
-    def _basis(self, columns: Array) -> Array:
-        """Return an orthonormal basis of columns that do not change."""
-        if not columns.any():
-            return columns[:, :0]
-        return factor(columns, np.ones(len(columns))).Q
+def _basis(columns: Array) -> Array:
+    """Return an orthonormal basis of columns that do not change."""
+    return factor(columns, np.ones(len(columns))).Q if columns.any() else columns[:, :0]
 
 
 def _projected(columns: list[Array], e: Array, basis: Array) -> Array:
-    """Return the length of the projection of e (n, N, S) on a basis and on further columns.
-
-    This is Gram-Schmidt with e as the last column, as accurate as Householder's factorisation.
-    """
+    """Return the length of the projection of e (n, N, S) on a basis and on further columns."""
+    # This is Gram-Schmidt with e as the last column, as accurate as Householder's factorisation.
     inside = np.tensordot(basis, e, (0, 0))
     rest, square = e - np.tensordot(basis, inside, 1), (inside**2).sum(axis=0)
     done: list[Array] = []

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from unassuming._numerics import CUT, EPS, SEEN, Factor
 from unassuming._typing import Array, BoolArray
-
-
-class Coordinates(Protocol):
-    """W^½Φ(a - â) = C x, with ``columns`` C (n, p)."""
-
-    @property
-    def columns(self) -> Array:
-        """C."""
-
-    def forward(self, u: Array) -> Array:
-        """Return the x (N, p) of directions u (N, d) of coefficients."""
-
-    def functionals(self, g: Array) -> tuple[Array, BoolArray]:
-        """Return gᵀ(a - â) = tᵀx for g (N, d), and which g the coordinates do not determine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,23 +25,22 @@ class Whitened:
         return self.factor.Q
 
     def forward(self, u: Array) -> Array:
-        """Return H^½u, zero where fitted values change by rounding alone."""
+        """Return the x of directions u (N, d): H^½u, zero where Φu is rounding alone."""
         x = u @ self.Phi.T @ self.factor.Q + u @ self.factor.push.T
         size = np.linalg.norm(np.abs(u) @ np.abs(self.Phi).T, axis=-1, keepdims=True)
         moves = np.linalg.norm(u @ self.Phi.T, axis=-1, keepdims=True) > CUT * size
         return np.where(moves, x, 0.0)
 
     def functionals(self, g: Array) -> tuple[Array, BoolArray]:
-        """Return H^(-½)g."""
+        """Return t = H^(-½)g, with gᵀ(a - â) = tᵀx, and which g (N, d) are not determined."""
         return g @ self.factor.back, self.factor.unseen(g)
 
 
 @dataclass(frozen=True, eq=False)
 class AtInputs:
-    """The fitted values at the distinct inputs, for a kernel that can take any values there.
+    """The fitted values at the distinct inputs, for a kernel that can take any values there."""
 
-    Its eigenvalues may be lost in rounding; fitted values are not (docs/theory.md 4.4).
-    """
+    # Its eigenvalues may be lost in rounding; fitted values are not (docs/theory.md 4.4).
 
     design: Any  # a KernelDesign
     root: Array  # W^½
@@ -91,3 +76,7 @@ class AtInputs:
         if skip:  # b and a are known but for a shift between them
             unknown |= np.abs(g[:, 0] - sums) > SEEN * (1 + np.abs(sums))
         return t, unknown
+
+
+Coordinates = Whitened | AtInputs
+"""W^½Φ(a - â) = C x, with ``columns`` C (n, p)."""
