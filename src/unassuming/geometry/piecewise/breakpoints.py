@@ -47,7 +47,8 @@ class Crossings(NamedTuple):
         """Those at which the subgradient changes; others are moved to the end, to infinity."""
         keep = self.change != 0
         order = np.argsort(~keep, axis=1, kind="stable")[:, : int(keep.sum(axis=1).max(initial=0))]
-        parts = self._replace(t=np.where(keep, self.t, np.inf))
+        t = np.where(keep, self.t, np.inf)
+        parts = t, self.component, self.kink, self.before, self.change
         return Crossings(*(np.take_along_axis(part, order, axis=1) for part in parts))
 
     def set_on_kinks(self, penalty: Penalty, a: Array, line: IntArray, t: Array) -> None:
