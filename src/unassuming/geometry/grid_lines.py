@@ -17,6 +17,7 @@ DECADES, PER_DECADE = 6, 24
 _SECTIONS, _ROUNDS = 4, 30
 """A bracket is divided into so many parts at once, and that so many times."""
 _TOGETHER = 64  # lines
+_GRID = np.geomspace(10.0**-DECADES, 10.0**DECADES, 2 * DECADES * PER_DECADE + 1)
 
 
 @final
@@ -36,17 +37,31 @@ class GridLines(Lines):
     ) -> list[list[Array]]:
         """Return the intervals that the grid finds."""
         out: list[list[Array]] = [[] for _ in qs]
-        half = np.geomspace(10.0**-DECADES, 10.0**DECADES, 2 * DECADES * PER_DECADE + 1)
-        grid = np.concatenate([-half[::-1], [0.0], half])
         for some in slices(len(origins), _TOGETHER):
             o, d = origins[some], directions[some]
-            size = np.abs(d).max(axis=1)
-            unit = np.maximum(np.abs(o).max(axis=1), 1.0) / np.where(size > 0, size, 1.0)
-            t = np.where(size > 0, unit, 1.0)[:, None] * grid
+            t = _units(o, d) * np.concatenate([-_GRID[::-1], [0.0], _GRID])
             rank = self._ranks(o, d, t)
             for found, q in zip(out, qs, strict=True):
                 found += self._spans(o, d, t, rank <= self.m - q, q)
         return out
+
+    def first_exits(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[Array]:
+        """Return the ends of the intervals that contain zero; what is beyond is not asked for."""
+        t = _units(origins, directions) * np.append(0.0, _GRID)
+        rank, going = np.full(t.shape, self.m), np.arange(len(t))
+        for some in slices(t.shape[1], PER_DECADE):
+            rank[going, some] = self._ranks(origins[going], directions[going], t[going, some])
+            inside = rank[going, some] <= self.m - min(qs)
+            going = going[inside.all(axis=1)]
+        found = []
+        for q in qs:
+            last = np.logical_and.accumulate(rank <= self.m - q, axis=1).sum(axis=1) - 1
+            line = np.flatnonzero(last >= 0)
+            at, behind = last[line], np.minimum(last[line] + 1, t.shape[1] - 1)
+            ends = t[line, at], t[line, behind]
+            found.append(np.zeros(len(t)))
+            found[-1][line] = self._end(origins[line], directions[line], *ends, q)
+        return found
 
     def _ranks(self, o: Array, d: Array, t: Array) -> IntArray:
         """Return the ranks of o + t d for lines (N, d) and t (N, k)."""
@@ -78,3 +93,10 @@ class GridLines(Lines):
             kept = np.logical_and.accumulate(hit, axis=1).sum(axis=1)  # up to the first gap
             inside, beyond = ladder[rows, kept], ladder[rows, kept + 1]
         return np.where(endless, np.copysign(np.inf, inside), inside)
+
+
+def _units(o: Array, d: Array) -> Array:
+    """Return the t in the middle of the grid of lines o + t d, (N, 1)."""
+    size = np.abs(d).max(axis=1, keepdims=True)
+    unit = np.maximum(np.abs(o).max(axis=1, keepdims=True), 1.0)
+    return np.where(size > 0, unit / np.where(size > 0, size, 1.0), 1.0)

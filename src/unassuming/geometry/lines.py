@@ -58,7 +58,8 @@ def membership(
         a = origins[line] + t[:, None] * directions[line]
         if place is not None:
             place(a, line, t)
-        return np.asarray(ranks(a) <= most)
+        a, back = np.unique(a, axis=0, return_inverse=True)  # lines may have a common origin
+        return np.asarray(ranks(a) <= most)[back.ravel()]
 
     return members
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -56,19 +57,30 @@ class ArxObjective(Objective):
         """Return the lags 1..na of the outputs that candidates ``a`` make of noise e (n, N, S)."""
         # Unstable candidates exceed every double: the whole history of such an output, and all that
         # enters it later, is multiplied by a power of two, which changes no direction.
+        n, na = len(e), self.orders.na
+        with np.errstate(over="ignore", invalid="ignore"):
+            y = self._outputs(a, e, scaled=False)
+        far = ~(np.abs(y) <= LARGE).all(axis=(0, 2))
+        if far.any():
+            y[:, far] = self._outputs(a[far], e[:, far], scaled=True)
+        return [y[na - k : na - k + n] for k in range(1, na + 1)]
+
+    def _outputs(self, a: Array, e: Array, *, scaled: bool) -> Array:
+        """Return the initial values and the outputs, (na + n, N, S), scaled down if so wished."""
         (n, N, S), na = e.shape, self.orders.na
         own, drive = a[:, self.past], self.fixed @ np.delete(a, self.past, axis=1).T
         y, scale = np.empty((na + n, N, S)), np.ones((N, S))
         y[:na] = self.before[:, None, None]
         for t in range(n):
-            new = (drive[t][:, None] + e[t]) * scale
+            new = np.add(drive[t][:, None], e[t], out=y[na + t])
+            if scaled:
+                new *= scale
             for k in range(1, na + 1):
-                new = new + own[:, k - 1, None] * y[na + t - k]
-            y[na + t] = new
-            if (large := np.abs(new) > LARGE).any():
+                new += own[:, k - 1, None] * y[na + t - k]
+            if scaled and (large := np.abs(new) > LARGE).any():
                 down = np.where(large, 1 / LARGE, 1.0)
                 scale, y[: na + t + 1] = scale * down, y[: na + t + 1] * down
-        return [y[na - k : na - k + n] for k in range(1, na + 1)]
+        return y
 
     def residuals(self, coefficients: Array) -> Array:
         """Return y_t - φ_tᵀθ with the observed regressors."""
@@ -149,9 +161,17 @@ class Simulated(Score):
     def _lengths(self, at: State, moved: Array) -> tuple[Array, Array]:
         e = np.ascontiguousarray(np.moveaxis(moved, -1, 0))
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            z = _projected(self.system.lags(at.a, e), e, _basis(self.system.fixed))
-        z0 = np.linalg.norm(at.r @ _basis(self.system.matrix), axis=-1)
+            z = _projected(self.system.lags(at.a, e), e, self._fixed)
+        z0 = np.linalg.norm(at.r @ self._observed, axis=-1)
         return z0, np.where(np.isfinite(z), z, 0.0)  # the smallest, if it is not finite
+
+    @cached_property
+    def _fixed(self) -> Array:
+        return _basis(self.system.fixed)
+
+    @cached_property
+    def _observed(self) -> Array:
+        return _basis(self.system.matrix)
 
 
 def _basis(columns: Array) -> Array:
@@ -163,19 +183,25 @@ def _projected(columns: list[Array], e: Array, basis: Array) -> Array:
     """Return the length of the projection of e (n, N, S) on a basis and on further columns."""
     # This is Gram-Schmidt with e as the last column, as accurate as Householder's factorisation.
     inside = np.tensordot(basis, e, (0, 0))
-    rest, square = e - np.tensordot(basis, inside, 1), (inside**2).sum(axis=0)
+    rest, square = e - np.tensordot(basis, inside, 1), _dots(inside, inside)
     done: list[Array] = []
     for column in columns:
-        size = np.abs(column).max(axis=0)
+        size = np.maximum(column.max(axis=0), -column.min(axis=0))
         unit = column / np.where(size > 0, size, 1.0)
-        whole = np.sqrt((unit**2).sum(axis=0))
-        unit = unit - np.tensordot(basis, np.tensordot(basis, unit, (0, 0)), 1)
+        whole = np.sqrt(_dots(unit, unit))
+        unit -= np.tensordot(basis, np.tensordot(basis, unit, (0, 0)), 1)
         for other in done:
-            unit = unit - other * (other * unit).sum(axis=0)
-        left = np.sqrt((unit**2).sum(axis=0))
+            unit -= other * _dots(other, unit)
+        left = np.sqrt(_dots(unit, unit))
         used = left > CUT * whole
-        unit = unit * (used / np.where(used, left, 1.0))
-        part = (unit * rest).sum(axis=0)
-        rest, square = rest - unit * part, square + part**2
+        unit *= used / np.where(used, left, 1.0)
+        part = _dots(unit, rest)
+        rest -= unit * part
+        square += part**2
         done.append(unit)
     return np.asarray(np.sqrt(square))
+
+
+def _dots(x: Array, y: Array) -> Array:
+    """Return the inner products along the first axis."""
+    return np.asarray(np.einsum("n...,n...->...", x, y))

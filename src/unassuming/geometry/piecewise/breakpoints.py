@@ -17,6 +17,7 @@ class Crossings(NamedTuple):
     t: Array  # crossings that differ by rounding alone share one t
     component: IntArray
     kink: IntArray
+    before: Array  # the subgradient up to there
     change: Array  # of the subgradient
 
     @classmethod
@@ -36,16 +37,18 @@ class Crossings(NamedTuple):
             new = ~(np.diff(t, axis=1, prepend=-np.inf) <= error)
         first = np.maximum.accumulate(np.where(new, np.arange(t.shape[1]), 0), axis=1)
         falling = (np.take_along_axis(d[..., 0], component, axis=1) < 0).astype(np.intp)
+        before = penalty.between[component, kink + falling]
         behind = penalty.between[component, kink + 1 - falling]
-        change = np.where(np.isfinite(t), behind - penalty.between[component, kink + falling], 0.0)
-        return cls(np.take_along_axis(t, first, axis=1), component, kink, change)
+        change = np.where(np.isfinite(t), behind - before, 0.0)
+        return cls(np.take_along_axis(t, first, axis=1), component, kink, before, change)
 
     @property
     def jumping(self) -> Crossings:
         """Those at which the subgradient changes; others are moved to the end, to infinity."""
         keep = self.change != 0
         order = np.argsort(~keep, axis=1, kind="stable")[:, : int(keep.sum(axis=1).max(initial=0))]
-        parts = np.where(keep, self.t, np.inf), self.component, self.kink, self.change
+        t = np.where(keep, self.t, np.inf)
+        parts = t, self.component, self.kink, self.before, self.change
         return Crossings(*(np.take_along_axis(part, order, axis=1) for part in parts))
 
     def set_on_kinks(self, penalty: Penalty, a: Array, line: IntArray, t: Array) -> None:

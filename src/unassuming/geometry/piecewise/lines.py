@@ -49,19 +49,18 @@ class PiecewiseLines(Lines):
             for line, ends in zip(stuck, some, strict=True):
                 found[line] = ends
         shift = self._nearest(origins, directions)
-        for lines, pieces in self._batches(origins, directions, shift, stuck):
+        for lines, pieces in self._batches(origins, directions, shift, stuck, points):
             o, d = origins[lines], directions[lines]
             place = partial(pieces.crossed.set_on_kinks, self.model.penalty)
             for spans, q in zip(out, qs, strict=True):
                 members = membership(self.ranks, o, d, m - q, place) if points else None
-                jumps = pieces.line, pieces.t
-                closed = pieces.events.spans(q).closed(shift[lines], members, jumps)
+                closed = pieces.events.spans(q).closed(shift[lines], members, pieces.likely(q))
                 for line, ends in zip(lines, closed.split(len(lines)), strict=True):
                     spans[line] = ends
         return out
 
     def _batches(
-        self, origins: Array, directions: Array, shift: Array, stuck: IntArray
+        self, origins: Array, directions: Array, shift: Array, stuck: IntArray, points: bool
     ) -> Iterator[tuple[IntArray, Pieces]]:
         """Yield batches of lines whose sets share their pieces; then all others, one by one."""
         model = self.model
@@ -71,10 +70,11 @@ class PiecewiseLines(Lines):
         step = rows_that_fit(BATCH_BYTES, len(model.wins) * max(len(model.y), pieces))
         for batch in slices(len(common), step):
             lines = common[batch]
-            yield lines, shared_pieces(model, origins[lines], directions[lines], shift[lines])
+            parts = origins[lines], directions[lines], shift[lines], points
+            yield lines, shared_pieces(model, *parts)
         for line in np.setdiff1d(np.flatnonzero(single), stuck):
-            parts = origins[line], directions[line], float(shift[line])
-            yield np.array([line]), own_pieces(model, *parts)
+            alone = origins[line], directions[line], float(shift[line])
+            yield np.array([line]), own_pieces(model, *alone)
 
     def _stuck(self, origins: Array, directions: Array) -> BoolArray:
         """On which lines a residual stays at a jump, or a coefficient at a kink of both parts."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -32,15 +32,22 @@ class Pieces(NamedTuple):
     events: Events  # in x
     line: IntArray
     t: Array
+    most: IntArray  # how many sets may hold these points
+
+    def likely(self, q: int) -> tuple[IntArray, Array]:
+        """Return line and t of the points that q sets may hold."""
+        return self.line[self.most >= q], self.t[self.most >= q]
 
 
-def shared_pieces(model: Model, origins: Array, directions: Array, shift: Array) -> Pieces:
+def shared_pieces(
+    model: Model, origins: Array, directions: Array, shift: Array, points: bool
+) -> Pieces:
     """Follow all sets together along origins + t directions, (N, d) each."""
     about = origins + shift[:, None] * directions
     r = model.loss.slopes[0] * model.residuals(about, directions)
-    d, p, turned = zip(*(_moved(model, x) for x in r), strict=True)
-    z = r @ model.L.T - np.stack([about, directions]) @ model.P.T
-    a = model.penalty.own(np.stack([origins, directions]))
+    d, v, p, turned = zip(*(_moved(model, x) for x in r), strict=True)
+    u = r @ model.L.T - np.stack([about, directions]) @ model.P.T
+    z, a = np.array(u), model.penalty.own(np.stack([origins, directions]))
     far = np.where(a[1] != 0, -np.copysign(np.inf, a[1]), a[0])
     z[0] -= model.penalty.beside(np.stack([far, a[1]]))
     z = model.weigh(z)
@@ -60,9 +67,48 @@ def shared_pieces(model: Model, origins: Array, directions: Array, shift: Array)
     S[0] += 2 * model.step
     settle((A, B, C), P, S, *(x[:, :, None] for x in model.errors(r, d, about, directions)))
     lo, hi, every = ends[:, :-1, None], ends[:, 1:, None], np.arange(len(about))
-    points, at = np.nonzero(np.isfinite(crossed.t))
     events = quadratic_events(every, lo, hi, A, B, C, model.wins)
-    return Pieces(crossed, events, points, crossed.t[points, at])
+    at = np.nonzero(np.isfinite(crossed.t) & points)
+    x = crossed.t[at] - shift[at[0]]
+    piece = (ends[at[0], 1:-1] < x[:, None]).sum(axis=1)
+    before = np.stack([A[at[0], 0], B[at[0], piece], C[at[0], piece]])
+    most = _holding(model, crossed, at, x[:, None], before, z, u, v, turned)
+    return Pieces(crossed, events, at[0], crossed.t[at], most)
+
+
+def _holding(
+    model: Model,
+    crossed: Crossings,
+    at: tuple[IntArray, ...],
+    x: Array,
+    before: Array,
+    z: Array,
+    u: Array,
+    v: Sequence[Array],
+    turned: Sequence[Array],
+) -> IntArray:
+    """Return how many sets may hold each crossing ``at``; all if kinks are crossed together."""
+    # A box replaces the subgradient s_j of one component: with e = s_j - clip(u_j, lo, hi) that
+    # adds 2e⟨Ψ_j, z⟩ + e²⟨Ψ_j, Ψ_j⟩ to each statistic. ``before`` are A, B and C up to there.
+    line, j, kink = at[0], crossed.component[at], crossed.kink[at]
+    columns = model.columns[crossed.component]
+    steps = crossed.change[..., None] * columns
+    own = z[0][line] + x * z[1][line] - (np.cumsum(steps, axis=1) - steps)[at]
+    w, square = ((part * columns[at]).sum(axis=1)[:, None] for part in (own, columns[at]))
+    lo, hi = (side[j, kink][:, None] for side in (model.penalty.lo, model.penalty.hi))
+    s, u_j = crossed.before[at][:, None], (u[0][line, j] + x[:, 0] * u[1][line, j])[:, None]
+    v_j, w_j = (part[0][line, j] + x * part[1][line, j] for part in (v, turned))
+    terms = [before[0] * x * x, before[1] * x, before[2]]
+    for e, product, sign in (
+        (s - np.clip(u_j, lo, hi), w, -1),
+        (s - np.clip(u_j + v_j, lo, hi), w + w_j, 1),
+    ):
+        terms += [2 * sign * e * product, sign * e * e * square + 0 * product]
+    slack = 1e-9 * sum(np.abs(term) for term in terms)
+    most = np.count_nonzero(sum(terms) >= -slack, axis=1)
+    same = (np.diff(crossed.t, axis=1) == 0) & np.isfinite(crossed.t[:, 1:])
+    several = np.pad(same, ((0, 0), (1, 0))) | np.pad(same, ((0, 0), (0, 1)))
+    return np.where(several[at], len(model.wins), most)
 
 
 def _distinct(x: Array) -> tuple[Array, IntArray]:
@@ -76,15 +122,15 @@ def _distinct(x: Array) -> tuple[Array, IntArray]:
 
 
 def _moved(model: Model, r: Array) -> tuple[Array, ...]:
-    """Return d = (G_i - I)r, p = ΨLd and Ψᵀp in columns, (N, *, m - 1) each."""
+    """Return d = (G_i - I)r, v = Ld, p = Ψv and Ψᵀp in columns, (N, *, m - 1) each."""
     if len(r) > 1 and (r == r[0]).all():  # lines from a common origin
         return tuple(np.broadcast_to(x, (len(r), *x.shape[1:])) for x in _moved(model, r[:1]))
     d = np.swapaxes(model.moved(r) - r[:, None], 1, 2)
-    p = model.L @ d
+    v = model.L @ d
     if model.weighting is None:
-        return d, p, p
-    p = model.weighting @ p
-    return d, p, model.weighting.T @ p
+        return d, v, v, v
+    p = model.weighting @ v
+    return d, v, p, model.weighting.T @ p
 
 
 def _passing(
@@ -184,12 +230,40 @@ def own_pieces(model: Model, origin: Array, direction: Array, shift: float) -> P
     ends = np.hstack([-far, x, far]).T[None]
     A, B, C = np.swapaxes(quadratics, 1, 2)[:, None]
     events = quadratic_events(one, ends[:, :-1], ends[:, 1:], A, B, C, model.wins)
-    # Where a residual meets a jump of the loss Z_0 may be smaller than on both sides.
-    knots, moves = loss.knots[loss.jumps != 0], np.flatnonzero(r[1, 0])
-    met = ((knots[:, None] - r[0, 0, moves]) / r[1, 0, moves]).ravel()
+    met, most = _met(model, r[:, 0], a[:, 0], x, quadratics)
     t = np.concatenate([crossed.t[0], met + shift])
-    t = t[np.isfinite(t)]
-    return Pieces(crossed, events, np.zeros(len(t), dtype=np.intp), t)
+    most = np.concatenate([np.full(crossed.t.shape[1], m), most]) * np.isfinite(t)
+    return Pieces(crossed, events, np.zeros(len(t), dtype=np.intp), t, most)
+
+
+def _met(model: Model, r: Array, a: Array, x: Array, quadratics: Array) -> tuple[Array, IntArray]:
+    """Return where residuals r (2, n) meet jumps of the loss, and how many sets may hold that."""
+    # There z_0 is the shortest between its two sides, and Z_i is at most the larger of its values.
+    # All sets may hold points at which several residuals are at jumps, or kinks interfere.
+    knots, moves = model.loss.knots[model.loss.jumps != 0], np.flatnonzero(r[1])
+    at = ((knots[:, None] - r[0, moves]) / r[1, moves]).ravel()
+    every = np.full(len(at), len(model.wins))
+    if not len(at) or model.penalty.kinks.size:
+        return at, every
+    values, row = r[0] + at[:, None] * r[1], np.tile(moves, len(knots))
+    values[np.arange(len(at)), row] = np.repeat(knots, len(moves))
+    smooth = (a[0] + at[:, None] * a[1]) @ model.weigh(model.P.T)
+    z: list[Array] = []
+    Z: list[Array] = []
+    sides: tuple[Literal["left", "right"], ...] = ("left", "right")
+    for sign, side in zip((-1, 1), sides, strict=True):
+        rho = model.loss.beside(np.stack([values, np.broadcast_to(sign * r[1], values.shape)]))[0]
+        z.append(rho @ model.pull.T - smooth)
+        piece = np.array([np.searchsorted(ends, at, side=side) for ends in x])
+        A, B, C = np.take_along_axis(quadratics, piece[None], axis=2)
+        Z.append((A * at + B) * at + C + (z[-1] ** 2).sum(axis=1))
+    step = z[1] - z[0]
+    square = np.maximum((step * step).sum(axis=1), np.finfo(float).tiny)
+    share = np.clip(-(z[0] * step).sum(axis=1) / square, 0, 1)
+    least = ((z[0] + share[:, None] * step) ** 2).sum(axis=1)
+    most = np.count_nonzero(np.maximum(*Z) >= least - 1e-9 * (least + np.abs(Z[0])), axis=0)
+    near = np.abs(values[..., None] - knots) <= 1e-9 * (np.abs(r[0])[:, None] + np.abs(knots))
+    return at, np.where(near.any(axis=-1).sum(axis=1) > 1, every, most)
 
 
 def _soft(u: Array, lo: Array, hi: Array) -> tuple[Array, IntArray]:

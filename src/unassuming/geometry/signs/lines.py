@@ -40,7 +40,7 @@ class SignLines(Lines):
         step = rows_that_fit(BATCH_BYTES, (n + d) * 4 * (len(self.model.pull) + d))
         for some in slices(len(directions), step):
             o, u = origins[some], directions[some]
-            t, ranks = self._pieces(o, u)
+            t, ranks, least = self._pieces(o, u)
             far, still = np.full((len(o), 1), np.inf), np.zeros(len(o))
             edges = np.concatenate([-far, t, far], axis=1)
             for found, q in zip(out, qs, strict=True):
@@ -48,13 +48,13 @@ class SignLines(Lines):
                 members = membership(self.ranks, o, u, most) if points else None
                 line, piece = np.nonzero((ranks <= most) & (edges[:, :-1] < edges[:, 1:]))
                 ends = np.stack([edges[line, piece], edges[line, piece + 1]], axis=1)
-                row, at = np.nonzero(np.isfinite(t))
+                row, at = np.nonzero(np.isfinite(t) & (least <= most))
                 closed = Spans.joined(line, ends).closed(still, members, (row, t[row, at]))
                 found += closed.split(len(o))
         return out
 
-    def _pieces(self, origins: Array, directions: Array) -> tuple[Array, IntArray]:
-        """Return the breakpoints t (N, B), and the ranks between them (N, B + 1)."""
+    def _pieces(self, origins: Array, directions: Array) -> tuple[Array, IntArray, IntArray]:
+        """Return breakpoints (N, B), ranks between them (N, B + 1), and the least ranks at them."""
         model, (n, d) = self.model, self.model.phi.shape
         size = 4 * EPS * np.abs(model.phi).T
         r, f = model.y - origins @ model.phi.T, directions @ model.phi.T
@@ -82,18 +82,34 @@ class SignLines(Lines):
         zero = (flat[:, model.held] == 0).any()
         u = self._running(model.L, rho, turn, order) if zero else np.zeros((*z.shape[:2], d))
         z = model.of_sums(z.reshape(-1, z.shape[2]), u.reshape(-1, d), flat).reshape(z.shape)
-        ranks = np.empty(len(flat), dtype=np.intp)
-        for some, table in model.tables(flat):
-            ranks[some] = table.ranks((z.reshape(len(flat), -1)[some] ** 2).sum(axis=1))
-        ranks = ranks.reshape(signs.shape[:2])
-        for line in np.flatnonzero((start[:, :n] == 0).any(axis=1)):  # a residual stays zero
+        ranks = self._ranks(signs, (z * z).sum(axis=2), 0.0)
+        # At a breakpoint signs may be zero, and z_0 is the shortest between its neighbours; where
+        # more is free at once, any rank is possible.
+        at, step = np.sign(signs[:, :-1] + signs[:, 1:]), np.diff(z, axis=1)
+        square = np.maximum((step * step).sum(axis=2), np.finfo(float).tiny)
+        share = np.clip(-(z[:, :-1] * step).sum(axis=2) / square, 0, 1)
+        shortest = z[:, :-1] + share[..., None] * step
+        least = self._ranks(at, (shortest * shortest).sum(axis=2), 1e-9)
+        with np.errstate(invalid="ignore"):  # inf - inf
+            near = np.diff(t, axis=1) <= 1e-9 * np.abs(t[:, 1:])
+        least[:, 1:][near] = least[:, :-1][near] = 0
+        stays = (start[:, :n] == 0).any(axis=1)
+        least[stays | (start[:, n:] == 0).any(axis=1)] = 0
+        for line in np.flatnonzero(stays):
             ends = t[line, np.isfinite(t[line])]
             far = 1 + np.abs(ends).max(initial=0.0)
             ends = np.concatenate([[-far], ends, [far]])
             middle = (ends[1:] + ends[:-1]) / 2
             points = origins[line] + middle[:, None] * directions[line]
             ranks[line, : len(middle)] = self.ranks(points)
-        return t, ranks
+        return t, ranks, least
+
+    def _ranks(self, signs: Array, Z0: Array, slack: float) -> IntArray:
+        """Return the ranks of Z_0 (N, P), or of a little less, for signs (N, P, d)."""
+        ranks, Z0 = np.empty(Z0.size, dtype=np.intp), Z0.ravel()
+        for some, table in self.model.tables(signs.reshape(len(ranks), -1)):
+            ranks[some] = table.ranks((1 - slack) * Z0[some] - 4 * (slack > 0) * table.tolerance)
+        return ranks.reshape(signs.shape[:2])
 
     def _running(self, matrix: Array, rho: Array, turn: Array, order: IntArray) -> Array:
         """Return the product of a matrix (k, n) with τ - b in all pieces, (N, B + 1, k)."""

@@ -18,6 +18,7 @@ from unassuming._typing import Array, BoolArray
 from unassuming.geometry.branch_and_bound import LARGEST_RANK, NODES, branch_and_bound
 from unassuming.geometry.signs.boxes import SignBoxes
 from unassuming.geometry.signs.model import SignModel
+from unassuming.membership import FixedTable
 from unassuming.objectives import Design
 from unassuming.ranking.levels import Level
 from unassuming.regions.explain import (
@@ -68,6 +69,19 @@ class QuantileShape(LineShape):
     def _factor(self) -> Factor:
         ones = np.ones(self.engine.objective.n)
         return factor(self._design.matrix, ones, intercept=self._design.intercept)
+
+    @cached_property
+    def _table(self) -> FixedTable | None:
+        engine, score = self.engine, self.engine.score.along_lines
+        fresh = engine.noise.apply(engine.drawn, np.zeros(engine.objective.n), None)
+        Z = None if score is None else score.fixed(fresh)
+        return None if Z is None or score is None else FixedTable(engine, score.A, Z)
+
+    def accepts(self, a: Array, level: Level) -> BoolArray:
+        """Which coefficients (N, d) are members, by one product where statistics are fixed."""
+        if self._table is None:
+            return super().accepts(a, level)
+        return np.asarray(self._table.rank(a) <= level.largest_rank)
 
     def _boxes(self, apart: Array | None = None) -> SignBoxes | None:
         """Return boxes about the estimate; None if there are too many coefficients."""
