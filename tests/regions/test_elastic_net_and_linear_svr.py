@@ -178,7 +178,7 @@ BAD = {
     "C": (LinearSVR(C=0.0), "LinearSVR's C is out of range"),
     "epsilon": (LinearSVR(epsilon=-0.1), "LinearSVR's epsilon is out of range"),
     "scaling": (LinearSVR(intercept_scaling=0.0), "LinearSVR's intercept_scaling is out of range"),
-    "loss": (LinearSVR(loss="huber"), "LinearSVR's loss is not known"),
+    "loss": (LinearSVR(loss="huber"), "LinearSVR's loss is out of range"),
 }
 
 

@@ -105,6 +105,10 @@ class Engine:
         many = self.noise.rowwise and self.objective.n > _FROM
         return Groups.of(self.drawn) if many else None
 
+    def moved(self, r: Array) -> Array:
+        """Return G_i r of residuals (N, n), (N, m - 1, n), under noise that fits do not enter."""
+        return np.asarray(self.noise.apply(self.drawn, r, r), dtype=np.float64)
+
     def _moved(self, at: State) -> Iterator[Array]:
         """Return the transformed residuals, of some sets at a time if there are many rows."""
         step = max(1, _LARGEST // at.r.size)

@@ -137,7 +137,7 @@ class Model:
             weighting=Psi,
             loss=Loss.of(o.loss),
             penalty=Penalty.of(o.penalty, kinks, o.d, len(L)),
-            moved=lambda r: np.asarray(engine.noise.apply(engine.drawn, r, r), dtype=np.float64),
+            moved=engine.moved,
             wins=~engine.order.first,
         )
 
