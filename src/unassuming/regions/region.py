@@ -27,8 +27,9 @@ from unassuming.noise import Noise, Perturbations
 from unassuming.ranking import Level, RankTest, as_double, as_levels
 from unassuming.regions.answers import Answers
 from unassuming.regions.describe import PUBLISHED_CLASSIFIER, Description, caveat_of, describe
-from unassuming.regions.diagnosis import Diagnosis, LackOfFit, columns_of, diagnose, lack_of_fit
+from unassuming.regions.diagnosis import Diagnosis, columns_of, diagnose
 from unassuming.regions.explain import Language
+from unassuming.regions.lack_of_fit import LackOfFit, lack_of_fit
 from unassuming.regions.problem import Problem, Tuning
 from unassuming.regions.results import Levels, NormBounds
 from unassuming.regions.shapes import Shape, shape_of

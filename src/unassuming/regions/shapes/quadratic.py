@@ -29,9 +29,9 @@ from unassuming.geometry.quadratic import (
 from unassuming.membership import Engine
 from unassuming.ranking import Level, level_in_print
 from unassuming.regions.explain import (
+    AT_INPUTS,
     FEWER_FEATURES,
     HIGHER_LEVEL,
-    AT_INPUTS,
     INDEPENDENT,
     LARGER_BOUND,
     NORM_BOUND,
