@@ -2,7 +2,7 @@
 
 If the model holds, the coefficients of every added feature are zero. The test of that hypothesis in
 the enlarged model has a p-value that is valid for every number of rows under the assumption on the
-noise alone (docs/theory.md 11.2). The features are natural cubic splines of numeric columns, without
+noise alone (docs/theory.md 11.2). The features are natural cubic splines of numeric columns without
 their linear part, and products of two columns. They, the cells and the number of tests depend on
 the inputs alone, so the smallest of N p-values times N is a p-value too (Bonferroni).
 """
