@@ -25,7 +25,7 @@ from unassuming.inputs import (
 from unassuming.membership import Candidates, Engine, resolve
 from unassuming.noise import Noise, Perturbations
 from unassuming.ranking import Level, RankTest, as_double, as_levels
-from unassuming.regions.answers import Answers
+from unassuming.regions.answers import Answers, How
 from unassuming.regions.describe import PUBLISHED_CLASSIFIER, Description, caveat_of, describe
 from unassuming.regions.diagnosis import Diagnosis, columns_of, diagnose
 from unassuming.regions.explain import Language
@@ -313,9 +313,10 @@ class Region:
         'cells'
         """
         assumed = Assumption(norm_bound, model_error, noise_scale)
-        options = cells, cell_weights, cell_estimate
-        how = {"simultaneous": simultaneous, "inner": inner}
-        return self._answers.interval(functionals, level, assumed, method, options, **how)
+        options = level, method, cells, cell_weights, cell_estimate
+        return self._answers.interval(
+            functionals, How(*options, assumed, simultaneous=simultaneous, inner=inner)
+        )
 
     def band(
         self,
@@ -369,9 +370,10 @@ cell_estimate
         ('function', 'joint region', True)
         """
         assumed = Assumption(norm_bound, model_error, noise_scale)
-        options = cells, cell_weights, cell_estimate
-        how: dict[str, Any] = {"simultaneous": simultaneous, "target": target, "inner": inner}
-        return self._answers.band(X, level, assumed, method, options, **how)
+        options = level, method, cells, cell_weights, cell_estimate
+        return self._answers.band(
+            X, target, How(*options, assumed, simultaneous=simultaneous, inner=inner)
+        )
 
     def summary(
         self,
@@ -429,8 +431,8 @@ cell_estimate
         >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
         (2, 7)
         """
-        options = cells, cell_weights, cell_estimate
-        return self._answers.summary(functionals, level, method, options, simultaneous=simultaneous)
+        options = level, method, cells, cell_weights, cell_estimate
+        return self._answers.summary(functionals, How(*options, simultaneous=simultaneous))
 
     def hypothesis(
         self,
@@ -475,8 +477,8 @@ cell_estimate
         'x0 = 1 and x1 = 0'
         """
         assumed = Assumption(norm_bound, model_error, noise_scale)
-        options = cells, cell_weights, cell_estimate
-        return self._answers.hypothesis(functional, value, level, assumed, method, options)
+        options = level, method, cells, cell_weights, cell_estimate
+        return self._answers.hypothesis(functional, value, How(*options, assumed))
 
     # Lines
 
