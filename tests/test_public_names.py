@@ -103,7 +103,7 @@ def inventory():
 def stored(cls):
     """The attributes that a region, or one of a stream, is given when it is made."""
     if cls is ua.StreamingRegion:
-        return vars(ua.StreamingRegion(LinearRegression(), m=100, random_state=0))
+        return vars(ua.StreamingRegion(LinearRegression(), random_state=0))
     X, y = np.arange(8.0)[:, None], np.arange(8.0) ** 2 % 5
     build = {"m": 100, "random_state": 0}
     return vars(ua.confidence_region(LinearRegression(), X, y, **build)) if cls is ua.Region else ()

@@ -25,6 +25,7 @@ from unassuming._numerics import factor
 from unassuming._typing import Array
 from unassuming.inputs import SingleOptions
 from unassuming.objectives import factory_for
+from unassuming.regions.diagnosis import columns_of
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import count, table
 from unassuming.regions.single.hypotheses import FTest, hypothesis_test
@@ -218,8 +219,9 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) if more <= 1 else f"{', '.join(names[:_NAMED])} and {more} others"
 
 
-def lack_of_fit(problem: Problem, inputs: Mapping[str, Any], most: int) -> LackOfFit:
+def lack_of_fit(problem: Problem, most: int) -> LackOfFit:
     """Test up to ``most`` features of the inputs, by `hypothesis` in the enlarged model."""
+    inputs = columns_of(problem.data("a test of lack of fit needs"))
     basis = _span(problem)
     features, left = _choose(inputs, basis, most)
     level = 1 - SIGNIFICANT / max(len(features), 1)

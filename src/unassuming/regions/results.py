@@ -385,6 +385,8 @@ class NormBounds:
     >>> found = kernel.norm_bounds_table(X[:5], [1, 20, 40])
     >>> found.refuted.tolist(), bool((np.diff(found.median_half_width[1:]) > 0).all())
     ([True, False, False], True)
+    >>> found.to_frame().columns.tolist()
+    ['median_half_width', 'largest_half_width', 'refuted']
     """
 
     level: float
@@ -396,49 +398,25 @@ class NormBounds:
     bands: tuple[Band, ...]
 
     @classmethod
-    def of(cls, bands: list[Band], norm_bounds: list[float], lowest: float) -> NormBounds:
+    def of(cls, bands: list[Band], lowest: float) -> NormBounds:
         """Collect the widths of bands."""
-        half = [(band.upper - band.lower) / 2 for band in bands]
-        return cls(
-            level=float(bands[0].level),
-            norm_bound=np.array(norm_bounds),
-            median_half_width=np.array([float(np.median(one)) for one in half]),
-            largest_half_width=np.array([float(np.max(one)) for one in half]),
-            refuted=np.array(norm_bounds) < lowest,
-            norm_lower_bound=lowest,
-            bands=tuple(bands),
-        )
+        half = np.array([(band.upper - band.lower) / 2 for band in bands])
+        given = np.array([band.norm_bound for band in bands], dtype=np.float64)
+        widths = np.median(half, axis=1), half.max(axis=1)
+        return cls(bands[0].level, given, *widths, given < lowest, lowest, tuple(bands))
 
     def to_frame(self) -> Any:
-        """Return a DataFrame indexed by the norm bound.
-
-        Examples
-        --------
-        >>> X, y, f = ua.datasets.sine(n=20, random_state=0)
-        >>> kernel = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0)
-        >>> kernel.norm_bounds_table(X[:3], [20, 40]).to_frame().columns.tolist()
-        ['median_half_width', 'largest_half_width', 'refuted']
-        """
-        columns = {
-            "median_half_width": self.median_half_width,
-            "largest_half_width": self.largest_half_width,
-            "refuted": self.refuted,
-        }
-        frame = as_frame(columns, index=self.norm_bound)
+        """Return a DataFrame indexed by the norm bound."""
+        names = "median_half_width", "largest_half_width", "refuted"
+        frame = as_frame({name: getattr(self, name) for name in names}, index=self.norm_bound)
         frame.index.name = "norm_bound"
         return frame
 
     def __str__(self) -> str:
         lines = [f"{'norm bound':>12}{'median half-width':>20}{'largest':>12}"]
-        rows = zip(
-            self.norm_bound,
-            self.median_half_width,
-            self.largest_half_width,
-            self.refuted,
-            strict=True,
-        )
-        for bound, median, largest, refuted in rows:
-            note = "   refuted" if refuted else ""
+        widths = zip(self.median_half_width, self.largest_half_width, strict=True)
+        for bound, (median, largest) in zip(self.norm_bound, widths, strict=True):
+            note = "   refuted" if bound < self.norm_lower_bound else ""
             lines.append(f"{bound:>12.5g}{median:>20.4g}{largest:>12.4g}{note}")
         note = (
             f"At level {self.level:.12g} the data refute every norm bound below "
