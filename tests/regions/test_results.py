@@ -82,6 +82,4 @@ def test_explanations_are_facts_and_then_remedies_for_the_reader():
     assert why.text(Language.COMMAND_LINE).endswith(
         "--level 0.7 or less; assume a norm bound, --norm-bound B."
     )
-    assert why.asks_for_norm_bound
     assert Explanation(why.facts, ()).text().endswith("No remedy is known.")
-    assert not Explanation(why.facts).asks_for_norm_bound

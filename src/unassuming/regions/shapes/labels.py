@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import ClassVar, final
+from typing import ClassVar, cast, final
 
 import numpy as np
 
@@ -48,9 +48,7 @@ class LabelShape(LineShape):
 
     @property
     def _objective(self) -> DesignedObjective:
-        o = self.engine.objective
-        assert isinstance(o, DesignedObjective)
-        return o
+        return cast(DesignedObjective, self.engine.objective)
 
     @cached_property
     def _factor(self) -> Factor:

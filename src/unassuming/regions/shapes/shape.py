@@ -203,9 +203,9 @@ class Shape(ABC):
             )
         return ball
 
+    @abstractmethod
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
         """Bound linear functionals over the region at each level."""
-        raise self.not_available("interval")
 
     def bounded(self, level: Level) -> Boundedness:
         """Return whether the region is bounded, with a certificate."""
