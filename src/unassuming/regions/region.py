@@ -24,7 +24,7 @@ from unassuming.inputs import (
 )
 from unassuming.inputs.options import as_count
 from unassuming.membership import Candidates, Engine, resolve
-from unassuming.noise import Perturbations
+from unassuming.noise import Noise, Perturbations
 from unassuming.ranking import Level, RankTest, as_double, as_levels
 from unassuming.regions.answers import Answers, How
 from unassuming.regions.describe import PUBLISHED_CLASSIFIER, Description, caveat_of, describe
@@ -60,10 +60,8 @@ class Region:
         The coefficients, and where the gradient is zero to rounding.
     objective, weighting, ties : Objective, object, str
         What the model minimises, the weighting Ψ of its gradient, the rule for ties.
-    perturbations, enumerated : Perturbations, bool
-        The transformations, and whether all of a finite group are listed.
-    tie_order : array of shape (m,)
-        The permutation π that orders equal statistics.
+    perturbations, enumerated, tie_order : Perturbations, bool, array of shape (m,)
+        The transformations, whether all of a finite group are listed, and the order π of ties.
     shape : Shape
         The geometry in use; ``print(region.shape)`` says which one it is, and why.
     seed, estimator, inputs : int, object, object
@@ -112,9 +110,8 @@ class Region:
     """
 
     def __init__(self, problem: Problem, engine: Callable[[], Engine]) -> None:
-        self.problem, self.n = problem, problem.n
+        self.problem = problem
         self.objective, self.estimator = problem.objective, problem.estimator
-        self.noise, self.names = problem.noise, problem.objective.names
         self.weighting, self.ties = problem.weighting, problem.ties
         self.enumerated, self.seed = problem.enumerated, problem.seed
         self.caveat = "" if problem.guaranteed else PUBLISHED_CLASSIFIER
@@ -126,6 +123,21 @@ class Region:
     def _engine(self) -> Engine:
         """The transformations and what compares statistics, made when they are needed."""
         return self._make()
+
+    @property
+    def n(self) -> int:
+        """Number of rows of positive weight."""
+        return self.problem.n
+
+    @property
+    def noise(self) -> Noise:
+        """The assumption on the noise."""
+        return self.problem.noise
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the coefficients, in their order."""
+        return self.objective.names
 
     @property
     def m(self) -> int:
@@ -196,8 +208,6 @@ class Region:
     def level(self, level: float) -> Level:
         """Return a level as the integers (q, m), rounded up to the next multiple of 1/m."""
         return Level.at_least(level, self.m)
-
-    # Single numbers, and all at once
 
     def interval(
         self,
@@ -288,7 +298,6 @@ class Region:
         Parameters
         ----------
         X : array or DataFrame
-            Inputs, as the model takes them.
         target : {"representation", "function"}, optional
             ``"function"`` covers the function itself between the training inputs too; it needs a
             kernel and a norm bound, or a model error, and is the default with these for kernels.
@@ -368,8 +377,8 @@ class Region:
     ) -> RankTest | FTest:
         """Test a hypothesis about one coefficient or functional, whatever the others are.
 
-        Several functionals are tested at once. The p-value of one is dual to its interval at the
-        same level: the value lies outside if and only if p is at most one minus the attained level.
+        Several are tested at once. The p-value of one is dual to its interval at the same level:
+        the value lies outside if and only if p is at most one minus the attained level.
 
         Parameters
         ----------
@@ -388,8 +397,6 @@ class Region:
         assumed = Assumption(norm_bound, model_error, noise_scale)
         options = level, method, cells, cell_weights, cell_estimate
         return self._answers.hypothesis(functional, value, How(*options, assumed))
-
-    # Lines
 
     @cached_property
     def shape(self) -> Shape:
@@ -508,8 +515,6 @@ class Region:
         bands = [self.band(X, level=level, norm_bound=bound, method="joint") for bound in given]
         return NormBounds.of(bands, self.norm_lower_bound(level))
 
-    # Checks, and in print
-
     def diagnose(self) -> Diagnosis:
         """Look for indications, not proofs, against the assumptions in the residuals."""
         return diagnose(self.problem, describe(self.problem, self.m))
@@ -568,8 +573,6 @@ class Region:
         tuned = [] if self.tuning is None else [("tuned", str(self.tuning))]
         known = [] if self.problem.not_ordinary else self.shape.lines_of_print()
         return describe(self.problem, self.m).with_lines(*known, *tuned)
-
-    # Shared with what a region consists of
 
     def require_ordinary(self) -> None:
         """Refuse data that double precision does not resolve; ranks and tests alone answer."""
