@@ -266,7 +266,7 @@ class Interval(Bounds):
     --------
     >>> found = region.interval(level=0.9)
     >>> found.names, found.description, found.to_frame().shape
-    (('intercept', 'x0', 'x1'), 'every interval is finite and has its level by itself', (3, 3))
+    (('intercept', 'x0', 'x1'), 'every interval is finite and has its level by itself', (3, 4))
     """
 
     names: tuple[str, ...] = ()
