@@ -233,7 +233,7 @@ def build_region(
         noise=chosen,
         weighting=psi,
         ties=ties,
-        enumerated=isinstance(m, str),
+        enumerated=m == "all",
         seed=seed,
         transform=partial(
             _transformed,
