@@ -86,19 +86,17 @@ class Indication:
     question : str
         A small p-value suggests the answer no.
     statistic, pvalue : float
-        Data are transformed at random, at most 999 times whatever m is, and the statistic is
-        compared with that of the transformed data. Both are nan if the test is not available.
+        The statistic is compared with that of data transformed at random, at most 999 times. Both
+        are nan if the test is not available.
     assumed : bool
-        Whether the guarantee of this region depends on the answer. If so, the transformations are
-        among those of its noise, else they are random signs or permutations.
+        Whether the guarantee of this region depends on the answer. If not, the transformations are
+        random signs or permutations.
     exact : bool
-        Whether the p-value holds for every number of rows and whatever the coefficients are: a
-        p-value of at most a then has a probability of at most a.
+        Whether the p-value holds for every number of rows and whatever the coefficients are.
     under : str
         The assumption on the noise that is tested.
     false_alarms : float or None
-        For a p-value that is approximate, the worst rate of p-values of at most 0.05 that was
-        measured with nothing wrong; None if it is exact or was not measured.
+        The worst rate of approximate p-values of at most 0.05 that was measured with nothing wrong.
     unavailable : str
         Why there is no p-value; empty if there is one.
 
@@ -176,26 +174,15 @@ class Diagnosis:
     guaranteed: bool = True
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with rows, fitted values, residuals and inputs.
-
-        An input that has the name of another column gets a prefix, such as ``"input fitted"``.
-        """
+        """Return a pandas DataFrame with rows, fitted values, residuals and inputs."""
         results = {"row": self.rows, "fitted": self.fitted, "residual": self.residuals}
         return as_frame(results | apart(self.inputs, results))
 
     def plot(self, against: str | None = None, *, ax: Any = None) -> Any:
         """Draw the residuals; ``unassuming.plots.diagnosis`` describes the picture.
 
-        Parameters
-        ----------
-        against : str, optional
-            The name of an input column, or ``"row"``; by default the fitted values.
-        ax : Axes, optional
-            By default those of a new figure.
-
-        Returns
-        -------
-        Axes
+        It is drawn against an input column, ``"row"``, or by default the fitted values, into ``ax``
+        or a new figure.
 
         Examples
         --------
