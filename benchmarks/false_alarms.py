@@ -4,7 +4,7 @@ Run it with ``python -m benchmarks.false_alarms``, or with the number of runs of
 rows are in the order of their inputs, where a biased fit is most visible. Kernel ridge is measured
 with two truths, two numbers of rows and seven laws of the noise, classifiers with four probability
 functions. The worst rates are the constants ``KERNEL_FALSE_ALARMS`` and ``LABEL_FALSE_ALARMS`` of
-``unassuming/regions/diagnosis/_noise_tests.py``. With 200 runs the standard error of a rate of 5 %
+``unassuming/regions/diagnosis.py``. With 200 runs the standard error of a rate of 5 %
 is 1.5 %.
 """
 
@@ -20,7 +20,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClas
 
 import unassuming as ua
 from unassuming._typing import Array
-from unassuming.regions.diagnosis import _noise_tests
+from unassuming.regions import diagnosis
 
 Draw = Callable[[np.random.Generator, Array], Array]
 
@@ -89,7 +89,7 @@ def count(found: dict[str, int], model: Any, X: Array, y: Array, seed: int) -> N
 
 def main(runs: int) -> None:
     """Print all rates and the worst of each group."""
-    _noise_tests.RANDOMISATIONS = 199  # a fifth of the usual number, with the same rates
+    diagnosis.RANDOMISATIONS = 199  # a fifth of the usual number, with the same rates
     kernel = KernelRidge(kernel="rbf", gamma=10.0, alpha=0.1)
     groups = {
         "least squares": lambda: regression(LinearRegression(), ("linear",), runs),

@@ -18,8 +18,7 @@ from typer.main import get_command
 import unassuming as ua
 import unassuming.regions
 from unassuming.cli.app import app
-from unassuming.regions import ellipsoid, problem, results
-from unassuming.regions.diagnosis import _diagnose, _lack_of_fit, _noise_tests
+from unassuming.regions import diagnosis, lack_of_fit, problem, results
 
 FACTORIES = "objectives.from_"
 """Their parameters are those of every factory; their first line says what each builds."""
@@ -31,7 +30,7 @@ def ours(thing):
 
 def walk():
     """Public names with the object behind them: of the library, one module down, and results."""
-    for module in (results, ellipsoid, _diagnose, _noise_tests, _lack_of_fit):
+    for module in (results, problem, diagnosis, lack_of_fit):
         for name, thing in vars(module).items():
             if name.startswith("_"):
                 continue

@@ -55,16 +55,7 @@ class Functional:
 
 
 def value(X: Any) -> Functional:
-    """Return the values f(x) at N inputs.
-
-    Parameters
-    ----------
-    X : array or DataFrame
-        Inputs, as the model takes them.
-
-    Returns
-    -------
-    Functional
+    """Return the values f(x) at N inputs X, as the model takes them.
 
     Examples
     --------
@@ -76,15 +67,7 @@ def value(X: Any) -> Functional:
 
 
 def difference(X: Any, Z: Any) -> Functional:
-    """Return the differences f(x) - f(z) at N pairs of inputs.
-
-    Parameters
-    ----------
-    X, Z : arrays or DataFrames with the same number of rows
-
-    Returns
-    -------
-    Functional
+    """Return the differences f(x) - f(z) at N pairs of inputs, the rows of X and of Z.
 
     Examples
     --------
@@ -113,12 +96,8 @@ def average(X: Any, weights: Any = None) -> Functional:
     X : array or DataFrame
         The set of inputs.
     weights : array of shape (number of inputs,), optional
-        The weight of each input; equal ones by default. They are used as they are, so that weights
-        that add up to zero give a contrast.
-
-    Returns
-    -------
-    Functional
+        By default equal ones that add up to one. Others are used as they are: a sum of zero gives a
+        contrast.
 
     Examples
     --------
@@ -141,19 +120,14 @@ def slope(X: Any, column: int = 0) -> Functional:
 
     The derivative has to be known in closed form. Kernels: rbf, linear, poly and the objects RBF,
     Matern (nu 1.5, 2.5 or infinite), RationalQuadratic, DotProduct, and sums, products and powers
-    of them. Transformers before the model: StandardScaler, MinMaxScaler, MaxAbsScaler,
-    RobustScaler, PolynomialFeatures, SplineTransformer (degree 2 or more) and Nystroem. Slopes are
-    those along the column as it is passed, before any transformer.
+    of them. Transformers, before which slopes are taken: StandardScaler, MinMaxScaler,
+    MaxAbsScaler, RobustScaler, PolynomialFeatures, SplineTransformer (degree 2 or more), Nystroem.
 
     Parameters
     ----------
     X : array or DataFrame
     column : int, default 0
         The number of the input column.
-
-    Returns
-    -------
-    Functional
 
     Examples
     --------

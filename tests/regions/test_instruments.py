@@ -165,7 +165,7 @@ def test_what_no_cell_removes_is_refused_with_the_reason():
             lambda r: r.interval(model_error=0.1, simultaneous=True, method="joint"),
             "needs inputs that do not",
         ),
-        (lambda r: r.lack_of_fit(), "endogenous columns may depend"),
+        (lambda r: r.lack_of_fit(), "inputs that do not depend on the noise"),
         (lambda r: r.bounded(), "needs a quadratic objective"),
     ],
 )

@@ -332,7 +332,7 @@ X, Y = np.arange(12.0)[:, None], np.arange(12.0) % 5
         (
             QuantileRegressor(quantile=0.2),
             {"noise": ua.noise.Quantile(0.3)},
-            r"another quantile than the model: expected tau=0.2.*Quantile\(tau=0.3\)",
+            r"loss of that quantile: .*quantile=0.3.*Quantile\(tau=0.3\)",
         ),
         (QuantileRegressor(), {"noise": "symmetric"}, r"expected noise='quantile'"),
         (LinearRegression(), {"noise": "quantile"}, r"expected QuantileRegressor"),

@@ -266,7 +266,7 @@ def test_a_functional_that_free_directions_do_not_see_has_finite_bounds_near_mem
     assert np.isfinite([found.lower[1], found.upper[1]]).all()
     assert np.isinf([found.lower[2], found.upper[2]]).any()
     assert (shape.engine.rank(found.witnesses.reshape(-1, 3)) <= level.largest_rank).all()
-    low, high = found.inner(g)
+    low, high = (found.witnesses * g).sum(axis=2)
     assert np.isfinite([low, high]).all()
     assert ((found.lower <= low) & (low <= high) & (high <= found.upper)).all()
     far = np.linspace(-10, 10, 41)[:, None] * (found.upper - found.lower)[1] * g[1]

@@ -4,14 +4,14 @@ from unassuming.regions.build import build_region as build_region
 from unassuming.regions.build import confidence_region
 from unassuming.regions.build import is_dask as is_dask
 from unassuming.regions.build import warn_of_two_values as warn_of_two_values
-from unassuming.regions.diagnosis import MULTIPLICITY as MULTIPLICITY
-from unassuming.regions.diagnosis import AddedFeature, Diagnosis, Indication, LackOfFit, LeftOut
-from unassuming.regions.diagnosis import Reason as Reason
+from unassuming.regions.diagnosis import Diagnosis, Indication
 from unassuming.regions.diagnosis import columns_of as columns_of
-from unassuming.regions.ellipsoid import Ellipsoid
 from unassuming.regions.explain import FEWER_FEATURES as FEWER_FEATURES
 from unassuming.regions.explain import Explanation, Language, Remedy, Status
 from unassuming.regions.explain import Fact as Fact
+from unassuming.regions.lack_of_fit import MULTIPLICITY as MULTIPLICITY
+from unassuming.regions.lack_of_fit import AddedFeature, LackOfFit, LeftOut
+from unassuming.regions.lack_of_fit import Reason as Reason
 from unassuming.regions.problem import Problem, Tuning
 from unassuming.regions.region import Region
 from unassuming.regions.results import NOTHING_AGREES as NOTHING_AGREES
@@ -19,6 +19,7 @@ from unassuming.regions.results import (
     Band,
     Boundedness,
     Bounds,
+    Ellipsoid,
     Interval,
     IntervalUnion,
     NormBounds,

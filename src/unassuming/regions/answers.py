@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
@@ -53,10 +53,28 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Options = tuple[Any, Any, Any]
-"""cells, cell_weights and cell_estimate, as passed."""
-
+_NOTHING = Assumption(None)
 _OPEN = (Status.UNDETERMINED, Status.NO_OUTER_BOUND)
+
+
+@final
+@dataclass(frozen=True)
+class How:
+    """The arguments that go with a question, as passed."""
+
+    level: Any
+    method: Any
+    cells: Any
+    cell_weights: Any
+    cell_estimate: Any
+    assumed: Assumption = _NOTHING
+    simultaneous: Any = False
+    inner: Any = False
+
+    @property
+    def options(self) -> tuple[Any, Any, Any, Any]:
+        """Those of single numbers."""
+        return self.cells, self.method, self.cell_weights, self.cell_estimate
 
 
 @final
@@ -68,132 +86,84 @@ class Answers:
 
     # The methods of a region
 
-    def interval(
-        self,
-        functionals: Any,
-        level: Any,
-        assumption: Assumption,
-        method: str,
-        options: Options,
-        *,
-        simultaneous: Any,
-        inner: Any,
-    ) -> Any:
+    def interval(self, functionals: Any, how: How) -> Any:
         """Bound functionals of the coefficients, or of the function."""
-        self._check(assumption)
-        alone = not check_simultaneous(simultaneous)
-        asked = self._single(functionals) if alone else functionals
-        g, names, values = self._asked(asked, assumption)
+        self._check(how)
+        asked = functionals if how.simultaneous else self._single(functionals)
+        g, names, values = self._asked(asked, how.assumed)
         make = partial(Interval, names=names)
-        if not alone:
+        if how.simultaneous:
             if isinstance(functionals, Functional) and self.problem.design("interval").dual:
-                Setting.KERNEL.check(method)
-                method = CELLS
-            question = self._in_ball(Question(g, assumption.norm_bound))
-            joint = self._jointly(question, make, inner=inner)
-            asks = question, names, level, method, options, make, assumption, values
-            return self._at_once(*asks, joint, inner=inner)
-        _require_alone(inner)
+                Setting.KERNEL.check(how.method)
+                how = replace(how, method=CELLS)
+            return self._at_once(Question(g, how.assumed.norm_bound), names, values, make, how)
         require_nonzero(g)
-        if not assumption.given:
-            return self._one_by_one(g, names, level, method, options, make)
-        about = self._about(functionals, values(), names, g, assumption)
-        return self._values(about, level, method, options, make)
+        if not how.assumed.given:
+            return self._one_by_one(g, names, make, how)
+        about = self._about(functionals, values(), names, g, how.assumed)
+        return self._values(about, make, how)
 
-    def band(
-        self,
-        X: Any,
-        level: Any,
-        assumption: Assumption,
-        method: str,
-        options: Options,
-        *,
-        simultaneous: Any,
-        target: str | None,
-        inner: Any,
-    ) -> Any:
+    def band(self, X: Any, target: str | None, how: How) -> Any:
         """Bound the function at inputs."""
-        self._check(assumption)
-        error, bound = assumption.model_error, assumption.norm_bound
-        whole = self._whole(assumption, target)
-        assumption = Assumption(bound, error, assumption.noise_scale, whole=whole)
+        self._check(how)
+        design = self.problem.design("band")
+        whole = self._of_the_function(target, how.assumed)
+        how = replace(how, assumed=replace(how.assumed, whole=whole))
         make = partial(Band, X=X, target="function" if whole else "representation")
-        if check_simultaneous(simultaneous):
-            of = None if error is not None else target
-            question = self._in_ball(self._question(X, bound, of))
-            joint = self._jointly(question, make, inner=inner, band=True)
-            names, values = _numbered(question.g), partial(self._inputs, X, assumption)
-            asks = question, names, level, method, options, make, assumption, values
-            return self._at_once(*asks, joint, inner=inner)
-        _require_alone(inner)
-        if not assumption.given:
+        if not how.simultaneous and not how.assumed.given:
             _ = self._numbers  # refuses a kernel before anything else
-            g = self._question(X, None, target).g
-            return self._one_by_one(g, _numbered(g), level, method, options, make)
-        g = self.problem.design("band").rows(self.problem.transform(X))
-        joint_question = None
-        if error is None:
-            question = self._question(X, bound, target)
-            if target != "representation" or question.similarity is None:
-                joint_question = question  # cells bound the function itself
-        estimate, wanted = g @ self.problem.estimate, self._inputs(X, assumption)
-        asked = Asked(wanted, _numbered(g), estimate, assumption, self._joint(joint_question))
-        return self._values(asked, level, method, options, make)
+        question = self._question(X, how.assumed.norm_bound, whole=whole)
+        g = question.g
+        names = [f"{INPUT} {j}" for j in range(len(g))]
+        if how.simultaneous:
+            return self._at_once(question, names, partial(self._inputs, X, how), make, how)
+        if not how.assumed.given:
+            return self._one_by_one(g, names, make, how)
+        alike = how.assumed.model_error is None and (whole or not design.dual)
+        joint = self._joint(question) if alike else None  # cells bound the function itself
+        wanted, estimate = self._inputs(X, how), g @ self.problem.estimate
+        return self._values(Asked(wanted, names, estimate, how.assumed, joint), make, how)
 
-    def summary(
-        self, functionals: Any, level: Any, method: str, options: Options, *, simultaneous: Any
-    ) -> Summary:
+    def summary(self, functionals: Any, how: How) -> Summary:
         """Return estimates, intervals and p-values of functionals of the coefficients."""
-        problem, at_once = self.problem, check_simultaneous(simultaneous)
-        g, names = as_functionals(
-            functionals if at_once else self._single(functionals), problem.objective.names
-        )
+        problem, at_once = self.problem, check_simultaneous(how.simultaneous)
+        asked = functionals if at_once else self._single(functionals)
+        g, names = as_functionals(asked, problem.objective.names)
         require_nonzero(g)
-        level = check_level(level)
+        level = check_level(how.level)
         if at_once:
             if not problem.objective.endogenous:
                 _ = self._numbers  # refuses labels and kernels
-            chosen = check_at_once(method, *options)
-            made = balanced_cells(problem, g, level, chosen, options[0])
+            chosen = check_at_once(how.method, how.cells, how.cell_weights, how.cell_estimate)
+            made = balanced_cells(problem, g, level, chosen, how.cells)
             if made is None:
                 found = joint_answer(self.region.shape, g, self.region.level(level))
             else:
                 found = made.answer(level)
             return found.summary(problem, g, names, level)
-        numbers, jointly = self._numbers, self._bounded_jointly
-        checked = self._options(method, options)
-        found = numbers.answer(g, names, level, checked, level, jointly)
+        numbers, options = self._numbers, self._options(how)
+        found = numbers.answer(g, names, level, options, level, self._bounded_jointly)
         if functionals is None:
             why = replace(found.why, facts=(*found.why.facts, *numbers.left_out))
             found = replace(found, why=why)
         summary: Summary = found.summary(problem, g, names, level)
         return summary
 
-    def hypothesis(
-        self,
-        functional: Any,
-        value: Any,
-        level: Any,
-        assumption: Assumption,
-        method: str,
-        options: Options,
-    ) -> RankTest | FTest:
+    def hypothesis(self, functional: Any, value: Any, how: How) -> RankTest | FTest:
         """Test hypothetical values of functionals."""
-        self._check(assumption)
-        g, names, values = self._asked(functional, assumption)
+        self._check(how)
+        g, names, values = self._asked(functional, how.assumed)
         require_nonzero(g)
-        tau = as_hypothesis(value, len(g))
-        if assumption.given:
-            functions = self._functions
-            checked = function_options(functions, options[0], method, *options[1:])
-            about = self._about(functional, values(), names, g, assumption)
-            return function_test(functions, about, tau, check_level(level), checked)
-        asked = g, names, check_level(level), self._options(method, options), tau
-        numbers = self._numbers
+        tau, level = as_hypothesis(value, len(g)), check_level(how.level)
+        if how.assumed.given:
+            options = function_options(self._functions, *how.options)
+            about = self._about(functional, values(), names, g, how.assumed)
+            return function_test(self._functions, about, tau, level, options)
+        asked = g, names, level, self._options(how), tau
         if self.problem.objective.endogenous:
-            test: RankTest = numbers.test(*asked)
+            test: RankTest = self._numbers.test(*asked)
             return test
-        return hypothesis_test(numbers, *asked)
+        return hypothesis_test(self._numbers, *asked)
 
     # What answers come from
 
@@ -211,10 +181,17 @@ class Answers:
 
     # What is asked
 
-    def _check(self, assumption: Assumption) -> None:
-        check_assumption(assumption.norm_bound, assumption.model_error, assumption.noise_scale)
-        if assumption.model_error is not None:
+    def _check(self, how: How) -> None:
+        assumed = how.assumed
+        check_assumption(assumed.norm_bound, assumed.model_error, assumed.noise_scale)
+        if assumed.model_error is not None:
             self.problem.refuse_basis("a model error")
+        check_inner(how.inner)
+        if not check_simultaneous(how.simultaneous) and how.inner:
+            raise ValueError(
+                "inner=True does not apply to one number at a time: expected simultaneous=True "
+                "with it, given simultaneous=False. Leave out one of the two."
+            )
 
     def _single(self, functionals: Any) -> Any:
         """Return what is asked one at a time; by default endogenous columns, if there are any."""
@@ -223,53 +200,50 @@ class Answers:
             return [o.names[j] for j in o.endogenous]
         return functionals
 
-    def _options(self, method: Any, options: Options) -> SingleOptions:
-        cells, weights, estimator = options
-        checked: SingleOptions = self._numbers.options(cells, method, weights, estimator)
+    def _options(self, how: How) -> SingleOptions:
+        checked: SingleOptions = self._numbers.options(*how.options)
         return checked
 
     def _asked(
-        self, functionals: Any, assumption: Assumption
+        self, functionals: Any, assumed: Assumption
     ) -> tuple[Array, tuple[str, ...], Callable[[], Wanted]]:
-        """Return functionals as rows of the design, their names, and what gives them as `Wanted`.
-
-        The last refuses models and noise without an answer.
-        """
+        """Return functionals as rows of the design, their names, and what makes them `Wanted`."""
         if isinstance(functionals, Functional):
             g, names = functional_rows(self.problem, functionals), functionals.names
-            return g, names, lambda: self._functions.functional(functionals, g, assumption)
+            return g, names, lambda: self._functions.functional(functionals, g, assumed)
         g, names = as_functionals(functionals, self.problem.objective.names)
-        return g, names, lambda: self._functions.coefficients(g, assumption)
+        return g, names, lambda: self._functions.coefficients(g, assumed)
 
-    def _inputs(self, X: Any, assumption: Assumption) -> Wanted:
-        return self._functions.values(self.problem.transform(X), assumption)
+    def _inputs(self, X: Any, how: How) -> Wanted:
+        return self._functions.values(self.problem.transform(X), how.assumed)
 
-    def _in_ball(self, question: Question) -> Question:
-        """Refuse a norm bound where there is no norm."""
-        check_norm_bound(question.norm_bound)
-        if question.norm_bound is not None:
-            self.problem.design("a norm bound").ball()
-        return question
-
-    def _question(self, X: Any, norm_bound: float | None, target: str | None) -> Question:
-        """Return functionals that are values at inputs, of the function or its representation."""
-        design, inputs = self.problem.design("band"), self.problem.transform(X)
-        g = design.rows(inputs)
+    def _of_the_function(self, target: str | None, assumed: Assumption) -> bool:
+        """Whether values are those of the function itself, as they are of kernels by default."""
         check_target(target)
-        function = target == "function"
+        dual = self.problem.design("band").dual
         if target is None:
-            function = design.dual and norm_bound is not None
-        if function and not design.dual:
+            return dual and assumed.given
+        if target == "function" and not dual and assumed.model_error is None:
             raise NotAvailable(
-                "target='function' needs a kernel, and this model has features only: leave out "
-                "`target`, or use a kernel model such as KernelRidge with norm_bound=B."
+                "target='function' needs a kernel or a model error, and this model has features "
+                "only: leave out `target`, use a kernel model such as KernelRidge with "
+                "norm_bound=B, or pass model_error=D if the features miss the function by at most "
+                "D at the inputs."
             )
-        if function and norm_bound is None:
+        if target == "function" and not assumed.given:
             raise NotAvailable(
                 "target='function' needs an assumption on the function between the training "
                 "inputs: pass norm_bound=B, or use target='representation'."
             )
-        similarity = None if norm_bound is None else design.self_similarity(inputs)
+        return target == "function"
+
+    def _question(self, X: Any, norm_bound: float | None, *, whole: bool) -> Question:
+        """Return functionals that are values at inputs, of the function or its representation."""
+        design, inputs = self.problem.design("band"), self.problem.transform(X)
+        g = design.rows(inputs)
+        if norm_bound is None:
+            return Question(g)
+        similarity, function = design.self_similarity(inputs), whole and design.dual
         if function and similarity is None:
             raise NotAvailable(
                 "target='function' needs k(z, z) at the new inputs, which a precomputed kernel "
@@ -277,84 +251,48 @@ class Answers:
             )
         return Question(g, norm_bound, similarity, function)
 
-    def _whole(self, assumption: Assumption, target: str | None) -> bool:
-        """Whether values are those of the function itself, not of the model.
-
-        With a kernel and a norm bound they are, by default.
-        """
-        check_target(target)
-        dual = self.problem.design("band").dual
-        if not assumption.given:
-            return False
-        if target == "function" and not dual and assumption.model_error is None:
-            raise NotAvailable(
-                "target='function' needs a kernel or a model error, and this model has features "
-                "only: leave out `target`, use a kernel model such as KernelRidge with "
-                "norm_bound=B, or pass model_error=D if the features miss the function by at most "
-                "D at the inputs."
-            )
-        return dual if target is None else target == "function"
-
     def _about(
-        self,
-        functionals: Any,
-        wanted: Wanted,
-        names: Sequence[str],
-        g: Array,
-        assumption: Assumption,
+        self, functionals: Any, wanted: Wanted, names: Sequence[str], g: Array, assumed: Assumption
     ) -> Asked:
         """Return functionals of the function, with the same question to the joint region.
 
         That bounds functionals of features, and of kernels the values at inputs.
         """
-        question, bound = None, assumption.norm_bound
-        if assumption.model_error is None and not self.problem.design("interval").dual:
-            question = Question(g, bound)
-        elif assumption.model_error is None and functionals.values_at is not None:
-            question = self._question(functionals.values_at, bound, None)
-        joint = self._joint(question)
-        return Asked(wanted, names, g @ self.problem.estimate, assumption, joint)
+        joint, bound = None, assumed.norm_bound
+        if assumed.model_error is None and not self.problem.design("interval").dual:
+            joint = self._joint(Question(g, bound))
+        elif assumed.model_error is None and functionals.values_at is not None:
+            joint = self._joint(self._question(functionals.values_at, bound, whole=True))
+        return Asked(wanted, names, g @ self.problem.estimate, assumed, joint)
 
     # The joint region
 
-    def _joint(self, question: Question | None) -> Joint | None:
-        if question is None:
-            return None
+    def _joint(self, question: Question) -> Joint:
         return Joint(lambda: self.region.shape, question, self.region.m)
 
-    def _jointly(
-        self, question: Question, make: Callable[..., T], *, inner: Any, band: bool = False
-    ) -> Callable[[Any], Any]:
-        """Return what makes results of the joint region; ``make`` takes the fields of `Bounds`."""
-        check_inner(inner)
+    def _jointly(self, question: Question, make: partial[T], how: How) -> Any:
+        """Return results of the joint region; ``make`` takes the fields of `Bounds`."""
 
         def at(levels: Sequence[Level]) -> list[T]:
             found = self.region.shape.bounds(question, levels)
-            made = partial(self._result, question, make, inner=bool(inner), band=band)
-            return list(map(made, levels, found))
+            return list(map(partial(self._result, question, make, how), levels, found))
 
-        return lambda level: self.region._at_levels(level, at)
+        return self.region._at_levels(how.level, at)
 
     def _result(
-        self,
-        question: Question,
-        make: Callable[..., T],
-        level: Level,
-        found: OuterBounds,
-        *,
-        inner: bool,
-        band: bool,
+        self, question: Question, make: partial[T], how: How, level: Level, found: OuterBounds
     ) -> T:
         """Return the result of the joint region at one level; of labels within [-1, 1]."""
         problem, g, bound = self.problem, question.g, question.norm_bound
+        band = make.func is Band
         value = problem.objective.response if band else np.asarray
-        means, explanation, status = band and problem.noise.labels, found.explanation, found.status
+        means, why, status = band and problem.noise.labels, found.explanation, found.status
         lower, upper = value(found.lower), value(found.upper)
         if means and (lower <= upper).all():
             beyond = int(((lower < -1) | (upper > 1)).sum())
             known = not np.isinf([found.lower, found.upper]).all()
             if known and beyond:
-                explanation = explanation.with_more(Cause.CUT(count=beyond))
+                why = why.with_more(Cause.CUT(count=beyond))
             if status in _OPEN:
                 status = Status.CERTIFIED if known else Status.TRIVIAL
             lower, upper = (np.clip(ends, -1.0, 1.0) for ends in (lower, upper))
@@ -363,28 +301,26 @@ class Answers:
         if bound is not None:
             norm = problem.design("a norm bound").ball().norm(problem.estimate)
             if norm > bound:
-                explanation = explanation.with_more(Cause.ESTIMATE_OUTSIDE(norm=norm, bound=bound))
-        members, ends = None, (None, None)
-        if inner:
-            members = found.witnesses
-            if members is None:
-                members = self.region.shape.witnesses(g, level, bound)
+                why = why.with_more(Cause.ESTIMATE_OUTSIDE(norm=norm, bound=bound))
+        members, inner = found.witnesses if how.inner else None, [None, None]
+        if how.inner and members is None:
+            members = self.region.shape.witnesses(g, level, bound)
         if members is not None:
-            low, high = value((members * g).sum(axis=2))
-            ends = (np.clip(low, -1.0, 1.0), np.clip(high, -1.0, 1.0)) if means else (low, high)
+            attained = value((members * g).sum(axis=2))
+            inner = list(np.clip(attained, -1.0, 1.0) if means else attained)
         return make(
             level=float(level),
             estimate=value(g @ problem.estimate),
             lower=lower,
             upper=upper,
-            inner_lower=ends[0],
-            inner_upper=ends[1],
+            inner_lower=inner[0],
+            inner_upper=inner[1],
             witnesses=members,
             status=status,
-            reason=explanation.text(),
+            reason=why.text(),
             norm_bound=bound,
             caveat=self.region.caveat,
-            explanation=explanation,
+            explanation=why,
             attained=np.full(len(g), float(level)),
         )
 
@@ -401,89 +337,61 @@ class Answers:
         self,
         question: Question,
         names: Sequence[str],
-        level: Any,
-        method: str,
-        options: Options,
-        make: Callable[..., T],
-        assumption: Assumption,
         values: Callable[[], Wanted],
-        joint: Callable[[Any], Any],
-        *,
-        inner: Any,
+        make: partial[T],
+        how: How,
     ) -> Any:
         """Return simultaneous bounds; ``values`` gives the functionals if something is assumed."""
-        cells = options[0]
-        chosen = check_at_once(method, *options)
-        if assumption.model_error is not None:
+        check_norm_bound(question.norm_bound)
+        if question.norm_bound is not None:
+            self.problem.design("a norm bound").ball()  # refuses models without a norm
+        chosen = check_at_once(how.method, how.cells, how.cell_weights, how.cell_estimate)
+        joint = partial(self._jointly, question, make, how)
+        if how.assumed.model_error is not None:
             _ = self._functions  # refuses models for which no method allows for it
-            Setting.MODEL_ERROR.check(method)
+            Setting.MODEL_ERROR.check(how.method)
             chosen = CELLS
         if chosen == JOINT:
-            return joint(level)
-        if not assumption.given:
-            of = highest(level), chosen, cells
-            made = balanced_cells(self.problem, question.g, *of, inner=bool(inner))
+            return joint()
+        if not how.assumed.given:
+            of = self.problem, question.g, highest(how.level), chosen, how.cells
+            made = balanced_cells(*of, inner=bool(how.inner))
             if made is None:
-                return joint(level)
-            return at_each(level, lambda one: made.answer(one).bounds(make, one))
+                return joint()
+            return at_each(how.level, lambda one: made.answer(one).bounds(make, one))
         try:
-            if inner:
+            if how.inner:
                 raise NotAvailable(NO_MEMBERS)
             _ = self._functions
         except NotAvailable:
             if chosen == CELLS:
                 raise
-            return joint(level)
-        asked = Asked(values(), names, question.g @ self.problem.estimate, assumption)
+            return joint()
+        asked = Asked(values(), names, question.g @ self.problem.estimate, how.assumed)
 
         def from_cells(one: float, auto: bool = False) -> T | None:
-            return values_at_once(self._functions, asked, one, cells, make, unless_wider=auto)
+            return values_at_once(self._functions, asked, one, how.cells, make, unless_wider=auto)
 
-        if chosen == "auto" and from_cells(highest(level), auto=True) is None:
-            return joint(level)
-        return at_each(level, from_cells)
+        if chosen == "auto" and from_cells(highest(how.level), auto=True) is None:
+            return joint()
+        return at_each(how.level, from_cells)
 
-    def _one_by_one(
-        self,
-        g: Array,
-        names: Sequence[str],
-        level: Any,
-        method: str,
-        options: Options,
-        make: Callable[..., T],
-    ) -> Any:
+    def _one_by_one(self, g: Array, names: Sequence[str], make: partial[T], how: How) -> Any:
         """Return bounds that have their level each by itself."""
-        checked, chosen_for = self._options(method, options), highest(level)
-        numbers, jointly = self._numbers, self._bounded_jointly
+        numbers, options, chosen_for = self._numbers, self._options(how), highest(how.level)
 
         def at(one: float) -> T:
-            found = numbers.answer(g, names, one, checked, chosen_for, jointly)
+            found = numbers.answer(g, names, one, options, chosen_for, self._bounded_jointly)
             bounds: T = found.bounds(make, one)
             return bounds
 
-        return at_each(level, at)
+        return at_each(how.level, at)
 
-    def _values(
-        self, asked: Asked, level: Any, method: str, options: Options, make: Callable[..., T]
-    ) -> Any:
+    def _values(self, asked: Asked, make: partial[T], how: How) -> Any:
         """Return bounds of functionals of the function, each with its level by itself."""
-        functions, chosen_for = self._functions, highest(level)
-        checked = function_options(functions, options[0], method, *options[1:])
+        functions, chosen_for = self._functions, highest(how.level)
+        options = function_options(functions, *how.options)
         return at_each(
-            level, lambda one: values_one_by_one(functions, asked, one, checked, make, chosen_for)
+            how.level,
+            lambda one: values_one_by_one(functions, asked, one, options, make, chosen_for),
         )
-
-
-def _require_alone(inner: object) -> None:
-    """Refuse what only the joint region offers."""
-    check_inner(inner)
-    if inner:
-        raise ValueError(
-            "inner=True does not apply to one number at a time: expected simultaneous=True with "
-            "it, given simultaneous=False. Leave out one of the two."
-        )
-
-
-def _numbered(g: Array) -> list[str]:
-    """Return what the values at inputs are called."""
-    return [f"{INPUT} {j}" for j in range(len(g))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
 from importlib import import_module
@@ -43,7 +42,6 @@ from unassuming.membership import Engine
 from unassuming.models import numbered_columns
 from unassuming.noise import (
     BlockSymmetric,
-    Labels,
     Noise,
     Perturbations,
     Quantile,
@@ -96,15 +94,11 @@ def confidence_region(
         LinearSVR, Lasso, ElasticNet, QuantileRegressor, HuberRegressor, RidgeClassifier,
         LogisticRegression, `KernelLasso`, `KernelHuber`, `LSSVC`, `InstrumentalRegression`, or a
         Pipeline of unsupervised transformers ending in one of them, or `ARX`. Only its hyper-
-        parameters are used; it need not be fitted. The transformers are fitted here, without y. A
-        transformer in a FrozenEstimator is used as it is; the guarantee then assumes that it was
-        fitted on other rows. The factories in `unassuming.objectives` describe how each
-        hyper-parameter enters.
+        parameters are used; it need not be fitted. The transformers are fitted here, without y,
+        except one in a FrozenEstimator, which has to be fitted on other rows.
     X, y : arrays or DataFrames
         The data; for `ARX` the input u, or None, and the output y at each time. Columns of pandas
-        need the index of X. Dask collections are summed by the dask scheduler in use, and need a
-        model that `StreamingRegion` supports: least squares, ridge, and pipelines with fixed
-        transformers. A regression of an outcome with two values is not exact, and warns.
+        need the index of X. Dask collections need a model that `StreamingRegion` supports.
     noise : str or Noise, optional
         What is assumed: ``"symmetric"`` (the default for regressors), ``"exchangeable"``,
         ``"symmetric-exchangeable"``, ``"spherical"``, ``"labels"`` (the default for classifiers),
@@ -115,25 +109,23 @@ def confidence_region(
         Short for ``noise=ua.noise.BlockSymmetric(clusters)``: one label for each row.
     m : int or "all", default 128
         Number of statistics; levels are multiples of 1/m. Signs, of rows or blocks, with m a power
-        of two are a group, which the inputs determine: the region is exact for this one choice, and
-        no seed is in it. Fewer than log2(m) rows or blocks have fewer sign changes, and m is then
-        smaller. Signs with another m, and all other transformations, are drawn at random.
-        ``"all"`` enumerates a small finite group: at most 4,096 elements, so up to 12 rows for
-        signs and 6 for permutations.
+        of two are a group, which the inputs determine, and no seed is in the answer. Fewer than
+        log2(m) rows or blocks have fewer sign changes, and m is then smaller. Signs with another m,
+        and all other transformations, are drawn at random. ``"all"`` enumerates a finite group of
+        at most 4,096 elements: up to 12 rows for signs and 6 for permutations.
     sample_weight : array of shape (n,), optional
         Weights that do not depend on y. Rows of weight zero are dropped.
     weighting : {"hessian", "gram", "identity"} or matrix, optional
-        Ψ, the weighting of the gradient: by default ``"gram"`` (kernels only) for SVR,
-        ``"identity"`` for KernelLasso, else ``"hessian"``. It changes the shape of the
-        region, not its coverage, as long as it does not depend on y.
+        Ψ, the weighting of the gradient, not from y: by default ``"gram"`` (kernels only) for SVR,
+        ``"identity"`` for KernelLasso, else ``"hessian"``. It changes the shape of the region, not
+        its coverage.
     ties : {"random", "conservative"}, default "random"
         How equal statistics are ordered: at random (exact), or in favour of the candidate
         (nothing random; coverage at least the level).
     classes : sequence of two labels, optional
         The labels of a classifier, of which the second is +1; by default those of y in increasing
         order. They are needed if all labels are equal, unless y is coded by 0 and 1, by -1 and 1
-        or by booleans. (If all labels are 1, the other class is taken to be 0, which affects only
-        its name.) Discarding data sets with one class would change the coverage on the others.
+        or by booleans.
     random_state : int, Generator, RandomState or None, default 0
         Source of the transformations that are drawn, and of the tie order.
 
@@ -163,8 +155,13 @@ def confidence_region(
     >>> region.contains([lambda X: 0.95 + 0 * X[:, 0], lambda X: 0.5 + 0 * X[:, 0]])
     array([ True, False])
     """
+    if clusters is not None and noise is not None:
+        raise ValueError(
+            "clusters and noise are two assumptions: expected one of them, given clusters and "
+            f"noise={noise!r}. Leave out noise: clusters=g means noise=ua.noise.BlockSymmetric(g)."
+        )
     if clusters is not None:
-        noise = _of_clusters(clusters, noise)
+        noise = BlockSymmetric(clusters)
     build = build_region
     if any(map(is_dask, (X, y, sample_weight))):
         build = import_module("unassuming.streaming").build_from_dask
@@ -180,16 +177,6 @@ def confidence_region(
         classes=classes,
         seed=as_seed(random_state),
     )
-
-
-def _of_clusters(clusters: Any, noise: Any) -> Noise:
-    """Return what is assumed of clusters of rows."""
-    if noise is not None:
-        raise ValueError(
-            "clusters and noise are two assumptions: expected one of them, given clusters and "
-            f"noise={noise!r}. Leave out noise: clusters=g means noise=ua.noise.BlockSymmetric(g)."
-        )
-    return BlockSymmetric(clusters)
 
 
 def is_dask(values: Any) -> bool:
@@ -234,8 +221,7 @@ def build_region(
         numbered = numbered_columns(model, names, design.shape[1])
         objective = factory(numbered, design, data.y, data.weight)
     check_objective(objective, factory)
-    _check_labels(chosen, objective, model, classify=classify)
-    _check_quantile(chosen, objective, model)
+    _check_fit(chosen, objective, model, classify=classify)
     if names is not None:
         objective.rename(names)
     door = partial(_door, objective, data, computed=transformers is not None)
@@ -253,9 +239,16 @@ def build_region(
         noise=chosen,
         weighting=psi,
         ties=ties,
-        enumerated=isinstance(m, str),
+        enumerated=m == "all",
         seed=seed,
-        transform=_inputs(transformers, data, column_names(features), width),
+        transform=partial(
+            _transformed,
+            transformers,
+            column_names(data.X),
+            None if transformers is None else column_count(data.X),
+            column_names(features),
+            width,
+        ),
         rows=data,
         transformers=transformers,
         door=door,
@@ -292,12 +285,8 @@ def _engine(
 
 
 def _leverage(objective: Objective, data: Data, inputs: Any, rotation: Array | None) -> Array:
-    """Return the leverage of each row in columns that do not depend on the noise (n,).
-
-    Those are [1, X] for kernels, and the exogenous columns where there are endogenous ones. Without
-    any, as for time series, all rows have the same leverage.
-    """
-    design = objective.exogenous
+    """Return the leverage of each row in columns that do not depend on the noise, (n,)."""
+    design = objective.exogenous  # without any, as for time series, all rows have the same leverage
     if design is None or (design.dual and (design.kernel is None or design.kernel.precomputed)):
         return np.ones(objective.n)
     columns = design.matrix
@@ -334,9 +323,8 @@ def _features(
     features = data.X
     if transformers is not None:
         seed_unset(transformers, stream)
-        features = fit_transform_without_y(
-            transformers, deepcopy(data.X), y
-        )  # they may overwrite it
+        given = deepcopy(data.X)  # they may overwrite it
+        features = fit_transform_without_y(transformers, given, y)
     design = as_features(transformers, data.X, features)
     if not data.rows.all():
         design = design[data.rows]
@@ -356,9 +344,8 @@ def _refuse_transformers(transformers: Pipeline | None, model: Any) -> None:
 
 def _warn_of_lags(model: Any, X: Any, y: Any) -> None:
     """Warn if the inputs contain earlier outputs, and so earlier noise."""
-    found = None
-    if getattr(model, "kernel", None) != "precomputed":
-        found = lagged_outputs(X, y)
+    precomputed = getattr(model, "kernel", None) == "precomputed"
+    found = None if precomputed else lagged_outputs(X, y)
     if found is not None:
         name, shift = found
         warnings.warn(
@@ -371,14 +358,6 @@ def _warn_of_lags(model: Any, X: Any, y: Any) -> None:
         )
 
 
-def _inputs(
-    transformers: Pipeline | None, data: Data, names: list[Any] | None, width: int | None
-) -> Callable[[Any], Array]:
-    """Return what makes features of new inputs, with these names and number of columns."""
-    count = None if transformers is None else column_count(data.X)
-    return partial(_transformed, transformers, column_names(data.X), count, names, width)
-
-
 def _transformed(
     transformers: Pipeline | None,
     columns: list[Any] | None,
@@ -387,7 +366,7 @@ def _transformed(
     width: int | None,
     X: Any,
 ) -> Array:
-    """Return new inputs as the model sees them, whose columns have these names and number."""
+    """Return new inputs as the model sees them."""
     features = X
     if transformers is not None:
         features = transformed(transformers, deepcopy(X), columns, count)
@@ -398,44 +377,29 @@ def _transformed(
     return inputs
 
 
-def _check_labels(noise: Noise, objective: Objective, model: Any, *, classify: bool) -> None:
-    if objective.labels_only and not isinstance(noise, Labels):
+def _check_fit(noise: Noise, objective: Objective, model: Any, *, classify: bool) -> None:
+    """Refuse an assumption that is not one about such a model."""
+    name, tau = type(model).__name__, objective.quantile
+    own = noise.tau if isinstance(noise, Quantile) else None
+    if (objective.labels_only and not noise.labels) or (tau is not None and own is None):
+        default = "labels" if objective.labels_only else "quantile"
         raise ValueError(
-            f"noise does not fit {objective}, a model of labels: expected noise='labels', the "
-            f"default of classifiers, given {noise!r}. Leave it out: the region is then exact."
+            f"noise does not fit {objective}: expected noise={default!r}, the default, given "
+            f"{noise!r}. Leave it out: the region is then exact."
         )
-    if classify and not isinstance(noise, Labels):
-        warnings.warn(PUBLISHED_CLASSIFIER, UserWarning, stacklevel=levels_to_user())
-    if isinstance(noise, Labels) and not classify:
+    if noise.labels and not classify:
         raise ValueError(
             "noise 'labels' needs a classifier: expected RidgeClassifier, LogisticRegression or "
-            f"ua.LSSVC, or another assumption, given {type(model).__name__}. Use noise='symmetric' "
-            "or 'exchangeable' for regression."
+            f"ua.LSSVC, or another assumption, given {name}. Use noise='symmetric' or "
+            "'exchangeable' for regression."
         )
-
-
-def _check_quantile(noise: Noise, objective: Objective, model: Any) -> None:
-    tau = objective.quantile
-    if tau is None and isinstance(noise, Quantile):
-        remedy = "Leave out `noise`."
-        if not is_series_model(model):
-            own = f"QuantileRegressor(quantile={noise.tau:g}, alpha=0)"
-            remedy = f"Use {own}, or leave out `noise`."
+    if own != tau:
         raise ValueError(
-            "noise 'quantile' needs a loss that depends on the signs of residuals alone: expected "
-            f"QuantileRegressor, or another assumption, given {type(model).__name__}. {remedy}"
+            "noise 'quantile' needs the loss of that quantile: expected QuantileRegressor(quantile="
+            f"{own:g}), or another assumption, given {name} and {noise!r}. Leave out `noise`."
         )
-    if tau is not None and not isinstance(noise, Quantile):
-        raise ValueError(
-            f"noise does not fit {objective}: expected noise='quantile', the default, given "
-            f"{noise!r}. Leave it out if the rows are independent: nothing else is assumed about "
-            "their distributions."
-        )
-    if isinstance(noise, Quantile) and noise.tau != tau:
-        raise ValueError(
-            f"noise assumes another quantile than the model: expected tau={tau:g}, that of "
-            f"{type(model).__name__}, given {noise!r}. Leave it out, or set quantile={noise.tau:g}."
-        )
+    if classify and not noise.labels:
+        warnings.warn(PUBLISHED_CLASSIFIER, UserWarning, stacklevel=levels_to_user())
 
 
 def _in_basis(noise: Noise, objective: Objective, data: Data) -> Objective:

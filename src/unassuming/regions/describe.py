@@ -18,6 +18,7 @@ from unassuming.noise import is_group
 from unassuming.objectives import State
 from unassuming.ranking import level_in_print
 from unassuming.regions.problem import Problem
+from unassuming.regions.results import count
 
 PUBLISHED_CLASSIFIER = (
     "The published region of LS-SVC assumes that the slacks are symmetric given the inputs. With "
@@ -87,47 +88,44 @@ def not_admitted(values: Array) -> str:
 @final
 @dataclass(frozen=True)
 class Description:
-    """The lines of ``print(region)``, as pairs of a heading and a sentence."""
+    """The lines of ``print(region)``: sentences under headings."""
 
     model: str
-    lines: tuple[tuple[str, str], ...]
+    lines: dict[str, tuple[str, ...]]
 
     def with_lines(self, *more: tuple[str, str]) -> Description:
         """Add lines after what is covered."""
-        position = 1 + [heading for heading, _ in self.lines].index("covers")
-        lines = (*self.lines[:position], *more, *self.lines[position:])
-        return Description(self.model, lines)
+        names = list(self.lines)
+        last = names[1 + names.index("covers") :]
+        found = {name: self.lines[name] for name in names if name not in last}
+        found |= {name: (sentence,) for name, sentence in more}
+        return Description(self.model, found | {name: self.lines[name] for name in last})
 
-    def under(self, heading: str) -> tuple[str, ...]:
-        """Return the sentences under a heading."""
-        headings = [name for name, _ in self.lines]
-        first = headings.index(heading)
-        last = first + 1
-        while last < len(headings) and not headings[last]:
-            last += 1
-        return tuple(sentence for _, sentence in self.lines[first:last])
+    def _pairs(self) -> list[tuple[str, str]]:
+        """Return headings and sentences; only the first sentence repeats its heading."""
+        return [
+            ("" if i else heading, sentence)
+            for heading, sentences in self.lines.items()
+            for i, sentence in enumerate(sentences)
+        ]
 
     def text(self) -> str:
         """Return plain text of at most 100 columns."""
-        width = max(len(heading) for heading, _ in self.lines)
-        body = [
-            fill(
-                sentence,
-                100,
-                initial_indent=f"  {heading:<{width}}  ",
-                subsequent_indent=" " * (width + 4),
+        width = max(map(len, self.lines))
+        said = [fill(f"Confidence region of {self.model}", 100, subsequent_indent="  ")]
+        for heading, sentence in self._pairs():
+            start = f"  {heading:<{width}}  "
+            said.append(
+                fill(sentence, 100, initial_indent=start, subsequent_indent=" " * len(start))
             )
-            for heading, sentence in self.lines
-        ]
-        heading = fill(f"Confidence region of {self.model}", 100, subsequent_indent="  ")
-        return "\n".join([heading, *body])
+        return "\n".join(said)
 
     def html(self) -> str:
         """Return an HTML table, for notebooks."""
         rows = "".join(
             f"<tr><th style='text-align:left;vertical-align:top'>{escape(heading)}</th>"
             f"<td style='text-align:left'>{escape(sentence)}</td></tr>"
-            for heading, sentence in self.lines
+            for heading, sentence in self._pairs()
         )
         return f"<div><b>Confidence region of {escape(self.model)}</b><table>{rows}</table></div>"
 
@@ -183,35 +181,28 @@ def _covered(problem: Problem) -> str:
 
 def describe(problem: Problem, m: int) -> Description:
     """Say what a region covers, how surely, and under which assumptions."""
-    o, classes = problem.objective, problem.classes
-    after = f" after {o.initial} initial one{'s' * (o.initial > 1)}" if o.initial else ""
-    lines = [("data", f"n = {problem.n} rows{after}, d = {o.d} coefficient{'s' * (o.d != 1)}")]
-    if classes is not None:
-        lines.append(("labels", f"y = +1 is {spoken(classes[1])}, y = -1 is {spoken(classes[0])}"))
-    first, *others = assumptions(problem)
-    lines += [("assumes", first), *(("", other) for other in others)]
+    o, psi = problem.objective, problem.weighting
+    after = f" after {count(o.initial, 'initial one')}" if o.initial else ""
+    size = f"n = {problem.n} rows{after}, d = {count(o.d, 'coefficient')}"
+    lines: dict[str, tuple[str, ...]] = {"data": (size,)}
+    if problem.classes is not None:
+        minus, plus = map(spoken, problem.classes)
+        lines["labels"] = (f"y = +1 is {plus}, y = -1 is {minus}",)
+    lines["assumes"] = assumptions(problem)
     surely = "exactly" if problem.ties == "random" else "at least"
     covers = (
         f"{_covered(problem)}, with probability {surely} 1 - q/{m} for q = 1, ..., {m - 1} (levels "
         f"{level_in_print(1 / m)} to {level_in_print(1 - 1 / m)})"
     )
-    loss = o.loss
-    if loss is not None and loss.jumps and o.quantile is None:
-        covers += f", or at least that if the noise has atoms at ±{max(loss.knots):g}"
-    psi = problem.weighting
-    lines += [
-        ("covers", covers if problem.guaranteed else PUBLISHED_CLASSIFIER),
-        ("weighting", psi if isinstance(psi, str) else f"matrix of shape {np.shape(psi)}"),
-        _transformations(problem, m),
-    ]
-    return Description(shown(problem.estimator), tuple(lines))
-
-
-def _transformations(problem: Problem, m: int) -> tuple[str, str]:
-    """Say where the transformations come from."""
+    if o.loss is not None and o.loss.jumps and o.quantile is None:
+        covers += f", or at least that if the noise has atoms at ±{max(o.loss.knots):g}"
+    lines["covers"] = (covers if problem.guaranteed else PUBLISHED_CLASSIFIER,)
+    shape = f"matrix of shape {np.shape(psi)}"
+    lines["weighting"] = (psi if not np.ndim(psi) else shape,)
     what = f"{m - 1} transformations, {shown(problem.noise)}"
     if not problem.enumerated and is_group(problem.row_noise, m):
         what = f"the {m - 1} sign changes of a group of {m}, the same for every seed"
         what += ", by row number" if problem.rows is None else ""
     heading = "listed" if problem.enumerated else "drawn"
-    return heading, f"{what}; seed {problem.seed}, ties {problem.ties}"
+    lines[heading] = (f"{what}; seed {problem.seed}, ties {problem.ties}",)
+    return Description(shown(problem.estimator), lines)

@@ -125,11 +125,11 @@ class Cause(Enum):
         "No finite interval of level {level:.6g}, or of any level from 0.5 on, is possible for "
         "{names}. About {enough} like these would do."
     )
+    LEVEL_TOO_HIGH = "A level of {level:.12g} is higher than cells can attain for {names}."
     NOT_IN_DESIGN = "The features do not determine {names}: some of them are linearly dependent."
     ROWS_MISSING = "{n} rows do not determine {names}: the model has {d} coefficients."
     SHIFT_NOT_SEEN = "Exchangeable noise may have any mean, so the data say nothing about {names}."
     CELLS_CHOSEN = "Level {level:.6g} takes at least {needed} cells, given {cells}."
-    LEVEL_TOO_HIGH = "A level of {level:.12g} is higher than cells can attain for {names}."
 
     # Instruments
     WEAK_INSTRUMENTS = (
@@ -183,19 +183,13 @@ class Remedy:
 
     python: str | None
     command_line: str | None
-    norm_bound: bool = False
-    """Whether it is to assume a norm bound."""
-    level: float | None = None
-    """The highest level to ask at, if the remedy is a lower one."""
 
     def text(self, language: Language) -> str | None:
         """Return the remedy for one kind of reader."""
         return self.python if language is Language.PYTHON else self.command_line
 
 
-NORM_BOUND = Remedy(
-    "assume a norm bound, norm_bound=B", "assume a norm bound, --norm-bound B", norm_bound=True
-)
+NORM_BOUND = Remedy("assume a norm bound, norm_bound=B", "assume a norm bound, --norm-bound B")
 FEWER_FEATURES = Remedy("use fewer features, or more rows", "use fewer features, or more rows")
 HIGHER_LEVEL = Remedy("ask for a higher level", "--level with a higher level")
 LARGER_BOUND = Remedy("pass a larger norm_bound", "--norm-bound with a larger number")
@@ -225,7 +219,7 @@ STRONGER = Remedy(
 def lower_level(level: float, m: int | None = None) -> Remedy:
     """Return the remedy to ask at a level at which bounds are finite, a multiple of 1/m."""
     digits = level_in_digits(level, m)
-    return Remedy(f"ask at level {digits} or below", f"--level {digits} or less", level=level)
+    return Remedy(f"ask at level {digits} or below", f"--level {digits} or less")
 
 
 @final
@@ -253,11 +247,6 @@ class Explanation:
     def with_more(self, *facts: Fact) -> Explanation:
         """Add facts behind the remedies."""
         return Explanation(self.facts, self.remedies, (*self.more, *facts))
-
-    @property
-    def asks_for_norm_bound(self) -> bool:
-        """Whether a norm bound is among the remedies."""
-        return any(remedy.norm_bound for remedy in self.remedies or ())
 
 
 def _listed(remedies: tuple[Remedy, ...], language: Language) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 
 from unassuming._errors import NotAvailable
@@ -28,30 +29,9 @@ _WITHOUT_ROWS = (
 class Problem:
     """The data, the objective and the noise behind a region.
 
-    Attributes
-    ----------
-    estimator : scikit-learn estimator
-        The model as it was passed, not fitted.
-    n : int
-        Number of rows of positive weight.
-    objective : Objective
-    noise : Noise
-    weighting : str or array
-        Ψ.
-    ties : str
-    enumerated : bool
-        Whether a finite group of transformations is enumerated, so that levels are rounded up.
-    seed : int
-    transform : callable
-        From inputs as the user passes them to those of the model.
-    rows : Data or None
-        The rows of the data; None if only sums over them were kept.
-    cells : KeptCells or None
-        What a stream has collected for single numbers.
-    transformers : Pipeline or None
-        The fitted transformers of a pipeline.
-    door : callable
-        Says why the data are not ordinary and what to do; an empty string if they are.
+    The estimator is the model as it was passed, not fitted. ``weighting`` is Ψ, ``transform`` makes
+    the model's inputs of those that a user passes, and ``door`` says why the data are not ordinary.
+    ``rows`` is None if only sums over them were kept, in ``cells`` those for single numbers.
     """
 
     estimator: Any
@@ -70,7 +50,7 @@ class Problem:
 
     @cached_property
     def not_ordinary(self) -> str:
-        """Why rounding decides more than the noise here; empty for ordinary data."""
+        """Why rounding decides more than the noise; empty for ordinary data."""
         return self.door()
 
     @cached_property
@@ -88,7 +68,7 @@ class Problem:
     @property
     def whitened(self) -> bool:
         """Whether Ψ = H^{-1/2}."""
-        return isinstance(self.weighting, str) and self.weighting == "hessian"
+        return np.ndim(self.weighting) == 0 and self.weighting == "hessian"
 
     @property
     def classes(self) -> Array | None:
@@ -103,10 +83,7 @@ class Problem:
 
     @property
     def left_to_rotate(self) -> tuple[Array | None, Noise]:
-        """Q and what is assumed of Qᵀe; None and the noise itself if the rows may stay as they are.
-
-        An objective that is rotated has rotated rows already.
-        """
+        """Q and what is assumed of Qᵀe; None and the noise itself if the rows may stay."""
         other = None if self.objective.basis is not None else self.noise.rotated()
         return (None, self.row_noise) if other is None else other
 
@@ -127,18 +104,17 @@ class Problem:
     @property
     def truth(self) -> str:
         """The function that a band covers, in words."""
-        if self.classes is not None or isinstance(self.noise, Labels):
+        if self.classes is not None or self.noise.labels:
             return Labels.target
         if self.objective.endogenous:
             return "the right-hand side of the equation"
-        return (
-            self.noise.target if self.objective.quantile is not None else "the regression function"
-        )
+        quantile = self.objective.quantile is not None
+        return self.noise.target if quantile else "the regression function"
 
     @property
     def guaranteed(self) -> bool:
         """Whether coverage is guaranteed: not for the published region of LS-SVC."""
-        return self.classes is None or isinstance(self.noise, Labels)
+        return self.classes is None or self.noise.labels
 
     def data(self, operation: str, remedy: str = _WITHOUT_ROWS) -> Data:
         """Return the rows, or refuse an operation that needs them."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar, final
 
 import numpy as np
 
-from unassuming._errors import NotAvailable, complaint, levels_to_user
+from unassuming._errors import NotAvailable, levels_to_user
 from unassuming._typing import Array, IntArray
 from unassuming._words import shown
 from unassuming.inputs import (
@@ -22,14 +22,16 @@ from unassuming.inputs import (
     check_norm_bounds,
     check_sampling,
 )
+from unassuming.inputs.options import as_count
 from unassuming.membership import Candidates, Engine, resolve
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import State
 from unassuming.ranking import Level, RankTest, as_double, as_levels
-from unassuming.regions.answers import Answers
+from unassuming.regions.answers import Answers, How
 from unassuming.regions.describe import PUBLISHED_CLASSIFIER, Description, caveat_of, describe
-from unassuming.regions.diagnosis import Diagnosis, LackOfFit, columns_of, diagnose, lack_of_fit
+from unassuming.regions.diagnosis import Diagnosis, diagnose
 from unassuming.regions.explain import Language
+from unassuming.regions.lack_of_fit import LackOfFit, lack_of_fit
 from unassuming.regions.problem import Problem, Tuning
 from unassuming.regions.results import Levels, NormBounds, over_norm_bounds
 from unassuming.regions.shapes import Shape, shape_of
@@ -49,44 +51,27 @@ class Region:
     """Exact confidence regions of all admissible levels, from one set of transformations.
 
     Built by `unassuming.confidence_region`. A candidate is a coefficient vector, a callable on X
-    as it was passed, or a fitted estimator. Every method takes one candidate and answers with a
-    number, or several (an array of coefficient vectors, or a list) and answers with an array.
-
-    The rank of the unperturbed statistic among the m statistics decides membership: the region of
-    level 1 - q/m holds the candidates of rank at most m - q. The geometry of the region (lines,
-    bounds, samples) is that of its `shape`. A level is rounded up to the next multiple of 1/m, and
-    a sequence of levels gives a dictionary.
+    as it was passed, or a fitted estimator; several are an array of vectors or a list, and are
+    answered by an array. The rank of the unperturbed statistic among the m statistics decides: the
+    region of level 1 - q/m holds the candidates of rank at most m - q. A level is rounded up to the
+    next multiple of 1/m, and a sequence of levels gives a dictionary.
 
     Attributes
     ----------
-    n, m : int
-        Rows of positive weight; number of statistics.
-    noise : Noise
-        The assumption on the noise.
-    objective : Objective
-        What the model minimises, in the theory's symbols.
-    names : list of str
-        The coefficients, in their order.
-    estimate : array of shape (d,)
-        The point estimate, polished until its gradient is zero to rounding.
+    n, m, noise : int, int, Noise
+        Rows of positive weight, number of statistics, the assumption on the noise.
+    names, estimate : list of str, array of shape (d,)
+        The coefficients, and where the gradient is zero to rounding.
+    objective, weighting, ties : Objective, object, str
+        What the model minimises, the weighting Ψ of its gradient, the rule for ties.
+    perturbations, enumerated, tie_order : Perturbations, bool, array of shape (m,)
+        The transformations, whether all of a finite group are listed, and the order π of ties.
     shape : Shape
         The geometry in use; ``print(region.shape)`` says which one it is, and why.
-    weighting, ties : object
-        The weighting Ψ of the gradient; ``"random"`` or ``"conservative"``.
-    enumerated : bool
-        Whether all transformations of a finite group are listed.
-    perturbations : Perturbations
-        The transformations; ``perturbations.apply(r)`` shows them at work.
-    tie_order : array of shape (m,)
-        The permutation π that orders equal statistics.
-    seed : int
-        ``random_state=seed`` builds the same region again.
-    estimator, inputs : object
-        The model (not fitted here) and a copy of X, as they were passed.
-    problem : Problem
-        The data, the objective and the noise together.
-    tuning : Tuning or None
-        Where the hyper-parameters come from, for a region of `unassuming.tuned_region`.
+    seed, estimator, inputs : int, object, object
+        ``random_state=seed`` builds the same region again, of this model and this copy of X.
+    problem, tuning : Problem, and Tuning or None
+        The data, the objective and the noise; where the hyper-parameters come from.
     caveat : str
         Not empty if the region carries no coverage guarantee.
 
@@ -112,10 +97,20 @@ class Region:
     ((127, 50), (128,), (50, 2))
     >>> bool(region.bounded(level=0.9)), region.max_bounded_level, region.exact_crossings
     (True, 0.9921875, True)
-    >>> region.ellipsoid(level=0.9).contains(region.estimate)
+    >>> region.ellipsoid(level=0.9).contains(region.estimate), region.text() == str(region)
+    (True, True)
+    >>> members = region.sample(20, level=0.9)
+    >>> members.shape, bool(region.contains(members, level=0.9).all())
+    ((20, 3), True)
+    >>> ((low, high),) = region.crossings("x0", level=0.5)
+    >>> bool(low < 0 < high == region.reach("x0", level=0.5))
     True
-    >>> region.text() == str(region)
+    >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
+    (2, 7)
+    >>> bool(region.norm_lower_bound() < region.suggest_norm_bound())
     True
+    >>> len(region.lack_of_fit(most=3).tests), len(region.diagnose().indications)
+    (3, 3)
     """
 
     def __init__(self, problem: Problem, engine: Callable[[], Engine]) -> None:
@@ -139,11 +134,6 @@ class Region:
         return self.problem.n
 
     @property
-    def m(self) -> int:
-        """Number of statistics, the unperturbed one included."""
-        return self._engine.m
-
-    @property
     def noise(self) -> Noise:
         """The assumption on the noise."""
         return self.problem.noise
@@ -152,6 +142,11 @@ class Region:
     def names(self) -> list[str]:
         """The names of the coefficients, in their order."""
         return self.objective.names
+
+    @property
+    def m(self) -> int:
+        """Number of statistics, the unperturbed one included."""
+        return self._engine.m
 
     @property
     def tie_order(self) -> IntArray:
@@ -174,8 +169,7 @@ class Region:
         self.problem.data("the perturbations need")
         return Perturbations(self.noise, self._engine.drawn, self.n, self.m)
 
-    # Membership, for the following methods:
-    # candidates : array of shape (d,) or (N, d), callable, fitted estimator, or a list of these
+    # Membership: vectors (d,) or (N, d), callables, fitted estimators, or lists of these
 
     def statistics(self, candidates: Any) -> Array:
         """Return Z_0, ..., Z_{m-1} of candidates: shape (m,) for one, (N, m) for several."""
@@ -190,14 +184,11 @@ class Region:
         if isinstance(known, State) or len(known) < _MANY or self.problem.not_ordinary:
             ranks = self._engine.rank(known)
         else:
-            ranks = self._shape.ranks(known)
+            ranks = self.shape.ranks(known)
         return int(ranks[0]) if found.single else ranks
 
     def smallest_level(self, candidates: Any) -> Any:
-        """Return rank / m: candidates lie in the regions of this and all higher levels.
-
-        A candidate of rank m lies in no region.
-        """
+        """Return rank / m: candidates lie in the regions of this level and above; for m in none."""
         return self.rank(candidates) / self.m
 
     def pvalue(self, candidates: Any) -> Any:
@@ -210,17 +201,7 @@ class Region:
         return self._at_levels(level, lambda used: [ranks <= one.largest_rank for one in used])
 
     def test(self, candidate: Any) -> RankTest:
-        """Test the hypothesis that one candidate is the regression function at the inputs.
-
-        Parameters
-        ----------
-        candidate : array of shape (d,), callable or fitted estimator
-
-        Returns
-        -------
-        RankTest
-            Rank, p-value, statistics, and a caveat if the p-value is not a valid test.
-        """
+        """Test the hypothesis that one candidate is the regression function at the inputs."""
         found = self._resolved(candidate)
         if not found.single:
             raise ValueError(
@@ -235,8 +216,6 @@ class Region:
     def level(self, level: float) -> Level:
         """Return a level as the integers (q, m), rounded up to the next multiple of 1/m."""
         return Level.at_least(level, self.m)
-
-    # Single numbers, and all at once
 
     def interval(
         self,
@@ -256,59 +235,39 @@ class Region:
         """Bound linear functionals of the coefficients, one at a time or all at once.
 
         One at a time the intervals are those of `summary`. All at once they come from balanced
-        cells or from the joint region, whose bounds all levels share.
+        cells or from the joint region. Which options go together (with the default of the others):
 
-        Which options go together (with the default of the others):
-
-        ==============================  ==========================  ===============================
-        one at a time                   ``method``                  other options
-        ==============================  ==========================  ===============================
-        nothing assumed                 auto, cells, pairs,         ``cells``, ``cell_weights``,
-                                        halves, palmrt, t           ``cell_estimate``
-        ``norm_bound``,                 auto, cells                 ``cells``, ``noise_scale``
-        ``model_error``
-        ==============================  ==========================  ===============================
-
-        ==============================  ==========================  ===============================
-        ``simultaneous=True``           ``method``                  other options
-        ==============================  ==========================  ===============================
-        nothing assumed                 auto, joint, cells          ``inner`` (joint), ``cells``
-        ``norm_bound``                  auto, joint, cells          ``inner`` (joint), ``cells``,
-                                                                    ``noise_scale``
-        ``model_error``                 auto, cells                 ``cells``, ``noise_scale``
-        ==============================  ==========================  ===============================
+        =====================  =================================  ==================================
+        assumed                ``method``                         other options
+        =====================  =================================  ==================================
+        nothing                auto, cells, pairs, halves,        ``cells``, ``cell_weights``,
+                               palmrt, t                          ``cell_estimate``
+        norm bound or error    auto, cells                        ``cells``, ``noise_scale``
+        **all at once:**
+        nothing                auto, joint, cells                 ``inner`` (joint), ``cells``
+        norm bound             auto, joint, cells                 the same and ``noise_scale``
+        model error            auto, cells                        ``cells``, ``noise_scale``
+        =====================  =================================  ==================================
 
         Parameters
         ----------
         functionals : array of shape (d,) or (N, d), name or list of names, or Functional, optional
-            Each row g stands for gᵀa, and a name out of ``region.names`` for that coefficient.
-            `unassuming.functionals` has values, differences, averages and slopes of the function.
-            None: every coefficient.
+            Each row g stands for gᵀa; see also `unassuming.functionals`. None: every coefficient.
         level : float or sequence of floats, default 0.95
-            Groups of rows are chosen for the highest level; intervals of calls with different
-            levels need not be nested.
+            Groups of rows are chosen for the highest level of a call.
         simultaneous : bool, default False
             Whether all bounds hold at once. If not, each interval has its level by itself.
-        norm_bound : float, optional
-            An assumption: ‖coef‖ <= B (the penalised coefficients) for features, and ‖f‖ <= B in
-            the norm of the kernel for kernels. One at a time the narrower one of cells and joint
-            region is used for each functional, by the width predicted before y is seen.
-        model_error : float, optional
-            An assumption: the features miss the function by at most this much at every input.
+        norm_bound, model_error : float, optional
+            Assumptions: ‖coef‖ <= B (the penalised coefficients), or ‖f‖ <= B for kernels; the
+            features miss the function by at most this much at every input.
         noise_scale : float, optional
-            A guess of the size of the noise, made without looking at y. With a norm bound or a
-            model error it determines the cells; a wrong guess affects the width, not the coverage.
+            A guess of the size of the noise, made without looking at y, that determines the cells
+            with a norm bound or a model error; a wrong guess affects the width, not the coverage.
             The default is B√k(x, x)/40, or ten times the model error without a norm bound.
         inner : bool, default False
             Also search for members that come near the bounds, and return them as witnesses.
         method, cells, cell_weights, cell_estimate
-            One at a time: see `summary`. With ``simultaneous`` the method is ``"joint"`` (this
-            region), ``"cells"`` (a power of two of them) or ``"auto"`` (the narrower one by the
-            width predicted before y is seen).
-
-        Returns
-        -------
-        Interval, or a dictionary of them for several levels
+            See `summary`; with ``simultaneous`` also the method ``"joint"`` (this region).
 
         Examples
         --------
@@ -316,13 +275,11 @@ class Region:
         >>> together = region.interval(level=0.9, simultaneous=True)
         >>> bool(together.lower[1] < single.lower[0] < single.upper[0] < together.upper[1])
         True
-        >>> region.interval([0.0, 1.0, -1.0]).method
-        'cells'
         """
         assumed = Assumption(norm_bound, model_error, noise_scale)
-        options = cells, cell_weights, cell_estimate
-        how = {"simultaneous": simultaneous, "inner": inner}
-        return self._answers.interval(functionals, level, assumed, method, options, **how)
+        options = level, method, cells, cell_weights, cell_estimate
+        how = How(*options, assumed, simultaneous=simultaneous, inner=inner)
+        return self._answers.interval(functionals, how)
 
     def band(
         self,
@@ -343,27 +300,18 @@ class Region:
         """Return a band: honest bounds at every input, at all inputs at once or one at a time.
 
         Without a norm bound the band covers the true representation, which agrees with the
-        regression function at the training inputs and need not elsewhere. For a classifier it is
-        that of E[y|x]: with at most 4 coefficients it comes from branch and bound, which is honest
-        wherever it stops. Bands of regression quantiles come from the same search.
+        regression function at the training inputs and need not elsewhere; for a classifier, that of
+        E[y|x]. Bands of classifiers and quantiles come from branch and bound, for few coefficients.
 
         Parameters
         ----------
         X : array or DataFrame
-            Inputs, as the model takes them.
-        simultaneous : bool, default True
-            Whether all bounds hold at once. If not, the interval at each input has its level by
-            itself, and a kernel needs ``norm_bound``.
         target : {"representation", "function"}, optional
             ``"function"`` covers the function itself between the training inputs too; it needs a
             kernel and a norm bound, or a model error, and is the default with these for kernels.
-        level, norm_bound, model_error, noise_scale, inner, method, cells, cell_weights, \
-cell_estimate
-            As for `interval`.
-
-        Returns
-        -------
-        Band, or a dictionary of them for several levels
+        level, simultaneous, norm_bound, model_error, noise_scale, inner, method, cells, \
+        cell_weights, cell_estimate
+            As for `interval`; one at a time a kernel needs a norm bound.
 
         Examples
         --------
@@ -376,9 +324,9 @@ cell_estimate
         ('function', 'joint region', True)
         """
         assumed = Assumption(norm_bound, model_error, noise_scale)
-        options = cells, cell_weights, cell_estimate
-        how: dict[str, Any] = {"simultaneous": simultaneous, "target": target, "inner": inner}
-        return self._answers.band(X, level, assumed, method, options, **how)
+        options = level, method, cells, cell_weights, cell_estimate
+        how = How(*options, assumed, simultaneous=simultaneous, inner=inner)
+        return self._answers.band(X, target, how)
 
     def summary(
         self,
@@ -393,51 +341,33 @@ cell_estimate
     ) -> Summary:
         """Return estimate, interval and p-value of each coefficient, one at a time.
 
-        The intervals are exact in finite samples under the assumption on the noise alone
-        (docs/theory.md 11). Each has its level by itself. They do not depend on the penalty or the
-        loss of the model: the target is the true coefficient, the one that reproduces the
-        regression function at the inputs.
-
-        Least squares in groups of rows (cells) estimates a number several times. The groups are a
-        function of the inputs, the weights, the noise class and the level, never of y, and nothing
-        is drawn. Among rows with equal inputs they also depend on the order of the rows: fix it
-        before looking at y. With few rows the estimates of many halves of the rows give an interval
-        with at least its level.
+        The intervals are exact in finite samples under the assumption on the noise alone, whatever
+        the penalty or the loss of the model (docs/theory.md 11). Each has its level by itself.
+        Least squares in groups of rows (cells) estimates a number several times. The groups depend
+        on the inputs, the weights, the noise class and the level, never on y; among rows with equal
+        inputs also on the order of the rows: fix it before looking at y.
 
         Parameters
         ----------
         level : float, default 0.95
             The attained levels are at least this.
         functionals : array of shape (d,) or (N, d), name or list of names, optional
-            Other linear functionals of the coefficients; None: every coefficient. (For
-            `InstrumentalRegression` only the endogenous column, unless ``simultaneous``.)
+            None: every coefficient, or the endogenous ones alone.
         simultaneous : bool, default False
             Whether all intervals hold at once; p-values are then adjusted for that.
         method : str, default "auto"
             ``"cells"`` (signs may change), ``"pairs"`` (rows may be swapped), ``"halves"`` and
-            ``"palmrt"`` (at least the level, for few rows) or ``"t"`` (spherical noise).
-            ``"auto"`` chooses for each coefficient, before y is seen.
+            ``"palmrt"`` (at least the level, for few rows), ``"t"`` (spherical noise) or ``"auto"``
+            (the best of them for each coefficient, chosen before y is seen).
         cells : int or array of shape (n,), optional
             The number of cells, from 2 to 16 or 32, or one label for each row; to be chosen before
             looking at y. For a stream, a number of at most the cells that it has collected.
-        cell_weights : {"design", "residuals"}, default "design"
-            How the cells are weighted: by the inputs, or also by the size of their residuals, which
-            pays if the noise is much larger in some cells than in others.
-        cell_estimate : {"mean", "median"}, default "mean"
-            How the cells are fitted: by least squares, or by least absolute deviations, which
-            resist heavy tails.
-
-        Returns
-        -------
-        Summary
-
-        Examples
-        --------
-        >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
-        (2, 7)
+        cell_weights, cell_estimate : {"design", "residuals"}, {"mean", "median"}
+            Weights by the inputs, or also by the size of residuals, which may differ between cells;
+            least squares, or least absolute deviations, which resist heavy tails.
         """
-        options = cells, cell_weights, cell_estimate
-        return self._answers.summary(functionals, level, method, options, simultaneous=simultaneous)
+        options = level, method, cells, cell_weights, cell_estimate
+        return self._answers.summary(functionals, How(*options, simultaneous=simultaneous))
 
     def hypothesis(
         self,
@@ -455,24 +385,15 @@ cell_estimate
     ) -> RankTest | FTest:
         """Test a hypothesis about one coefficient or functional, whatever the others are.
 
-        Several functionals are tested at once: their hypothetical values make a nested model. The
-        p-value of one functional is dual to its interval of `summary` at the same level: the value
-        lies outside if and only if the p-value is at most one minus the attained level.
+        Several are tested at once. The p-value of one is dual to its interval at the same level:
+        the value lies outside if and only if p is at most one minus the attained level.
 
         Parameters
         ----------
-        functional : name, list of names, array of shape (d,) or (k, d), or Functional
-            What is tested.
-        value : float or sequence of k floats, default 0
-            The hypothetical value of each functional.
-        level, method, cells, cell_weights, cell_estimate
-            As for `summary`; the p-value is valid at every level.
+        functional, value, level, method, cells, cell_weights, cell_estimate
+            As for `summary`, and the hypothetical values. The p-value is valid at every level.
         norm_bound, model_error, noise_scale
             As for `interval`. The p-value is then an upper bound, and one functional is tested.
-
-        Returns
-        -------
-        RankTest, or FTest if the noise is spherical
 
         Examples
         --------
@@ -482,19 +403,13 @@ cell_estimate
         'x0 = 1 and x1 = 0'
         """
         assumed = Assumption(norm_bound, model_error, noise_scale)
-        options = cells, cell_weights, cell_estimate
-        return self._answers.hypothesis(functional, value, level, assumed, method, options)
+        options = level, method, cells, cell_weights, cell_estimate
+        return self._answers.hypothesis(functional, value, How(*options, assumed))
 
-    # Lines
-
-    @property
+    @cached_property
     def shape(self) -> Shape:
         """The geometry in use; printed, it says which one it is, and why."""
         self._require_ordinary()
-        return self._shape
-
-    @cached_property
-    def _shape(self) -> Shape:
         return shape_of(self._engine)
 
     @property
@@ -506,22 +421,9 @@ cell_estimate
         """Return how far rays from the estimate stay in the region.
 
         The largest t such that all of estimate + [0, t] · direction belongs to the region: infinite
-        if the ray never leaves it, minus infinity if the estimate is outside. Quadratic regions are
-        star convex, so nothing lies beyond; other regions may go on after a gap, see `crossings`.
-
-        Parameters
-        ----------
-        directions : array of shape (d,) or (N, d), name or list of names
-            Directions in the coefficients; t multiplies them as they are. A name out of
-            ``region.names`` stands for that coefficient.
-        level : float, sequence of floats, or None, default 0.95
-            None gives all levels: shape (N, m - 1), column q - 1 for level 1 - q/m.
-
-        Examples
-        --------
-        >>> t, slope = region.reach("x0"), np.array([0.0, 1.0, 0.0])
-        >>> region.contains([region.estimate + s * t * slope for s in (0.999, 1.001)])
-        array([ True, False])
+        if the ray never leaves it, minus infinity if the estimate is outside. Regions that are not
+        quadratic may go on after a gap, see `crossings`. Directions are vectors (d,) or (N, d), or
+        names. ``level=None`` gives all levels: shape (N, m - 1), column q - 1 for level 1 - q/m.
         """
         rows, single = as_directions(directions, self.names)
         if level is None:
@@ -537,24 +439,11 @@ cell_estimate
     def crossings(self, direction: Any, level: Any = 0.95, origin: Any = None) -> Any:
         """Return the closed intervals of t with origin + t · direction in the region, (k, 2).
 
-        Sorted and disjoint, ±inf allowed. Single points [t, t] occur: for LASSO and SVR a sparse
-        candidate can be a member while its neighbours are not. If `exact_crossings` is False, ends
-        are found by bisection between points of a grid. They are true ends, but an interval between
-        two points may be missed, and a member at the far end of the grid counts as unbounded.
-
-        Parameters
-        ----------
-        direction : array of shape (d,) or (N, d), or name
-            t multiplies it as it is. Several lines at once give a list.
-        level : float or sequence of floats, default 0.95
-        origin : array of shape (d,), optional
-            The estimate by default.
-
-        Examples
-        --------
-        >>> [[low, high]] = region.crossings("x0", level=0.5)
-        >>> bool(low < 0 < high)
-        True
+        Sorted and disjoint, ±inf allowed; several directions give a list, and the origin is the
+        estimate by default. Single points [t, t] occur: for LASSO and SVR a sparse candidate can be
+        a member while its neighbours are not. If `exact_crossings` is False, ends are found by
+        bisection on a grid: an interval between two points may be missed, and a member at the far
+        end of the grid counts as unbounded.
         """
         lines, single = as_directions(direction, self.names, "direction")
         start = self.estimate if origin is None else origin
@@ -576,36 +465,16 @@ cell_estimate
     ) -> Array:
         """Return members of the region, by hit-and-run from the estimate, shape (size, d).
 
-        Each step draws a random line through the current point and moves to a uniform point of the
-        region on that line. `contains` has accepted every sample. No other law is claimed for them,
-        and parts of the region that no line joins to the rest may be missed. A region without end
-        on some line is refused.
-
-        Parameters
-        ----------
-        size : int
-            Number of samples, from 16 chains.
-        level : float, default 0.95
-        random_state : int, Generator, RandomState or None, default 0
-            Source of the walks.
-        norm_bound : float, optional
-            Sample within the ball of that norm (see `interval`).
-        thinning : int, optional
-            Steps between two samples of a chain; 2 k by default for quadratic objectives, k = rank,
-            else k.
-
-        Examples
-        --------
-        >>> members = region.sample(20, level=0.9, random_state=0)
-        >>> members.shape, bool(region.contains(members, level=0.9).all())
-        ((20, 3), True)
+        Each step moves to a uniform point of the region on a random line through the current point,
+        from ``random_state``, within the ball of the ``norm_bound``, if there is one. After
+        ``thinning`` steps (by default the rank, twice that if quadratic) a point that `contains`
+        accepts at this level is a sample. No other law is claimed for samples, and parts of the
+        region that no line joins to the rest may be missed. A region without end is refused.
         """
         check_sampling(size, thinning, random_state)
         check_norm_bound(norm_bound)
         rng = np.random.default_rng(as_seed(random_state))
         return self.shape.sample(size, self.level(level), rng, norm_bound, thinning)
-
-    # Size
 
     def ellipsoid(self, level: Any = 0.95) -> Any:
         """Return an outer `Ellipsoid` at a level, for quadratic objectives, weighting "hessian".
@@ -624,60 +493,32 @@ cell_estimate
 
     @property
     def max_bounded_level(self) -> float:
-        """The largest level at which a quadratic region is certainly bounded; 0 if there is none.
-
-        Available for quadratic objectives.
-        """
+        """The largest level at which a quadratic region is certainly bounded, or 0."""
         return self.shape.largest_bounded_rank() / self.m
 
     def norm_lower_bound(self, level: Any = 0.95) -> Any:
         """Return a lower confidence bound of the norm of the function, at a level.
 
-        Every member of the region has at least this norm, so a smaller norm bound is refuted by the
-        data. No upper bound follows from the data alone. The norm is the one that ``norm_bound``
-        refers to: ‖f‖ of the kernel, or ‖coef‖ of the penalised coefficients (docs/theory.md 4.4).
-        Available for quadratic objectives; infinite if the region is empty.
-
-        Examples
-        --------
-        >>> lowest = region.norm_lower_bound(level=0.9)
-        >>> bool(0 < lowest <= np.linalg.norm(region.estimate[1:]))
-        True
+        Every member of the region has at least this norm, so a smaller ``norm_bound`` is refuted by
+        the data (docs/theory.md 4.4); no upper bound follows. For quadratic objectives.
         """
         lowest = self.shape.norm_lower_bound
         return self._at_levels(level, lambda used: [lowest(one) for one in used])
 
     def suggest_norm_bound(self) -> float:
-        """Return twice the norm of the estimate: a heuristic from the data, not an assumption.
-
-        A band that relies on it carries no guarantee: fix a norm bound before looking at the data
-        (docs/howto/choose-a-norm-bound.md); ``norm_lower_bound`` says which the data refute.
-
-        Examples
-        --------
-        >>> round(ua.confidence_region(Ridge(), X, y, random_state=0).suggest_norm_bound(), 2)
-        2.22
-        """
+        """Return twice the norm of the estimate: a heuristic, which guarantees nothing."""
         return 2 * self.problem.design("a norm bound").ball().norm(self.estimate)
 
     def norm_bounds_table(
         self, X: Any, norm_bounds: Sequence[float] | None = None, level: float = 0.95
     ) -> NormBounds:
-        """Compute the band for several norm bounds, to see how much depends on the choice.
-
-        Parameters
-        ----------
-        X : array or DataFrame
-            Inputs of the band.
-        norm_bounds : sequence of floats, optional
-            By default 1, 2, 4 and 8 times the norm of the estimate.
-        level : float, default 0.95
+        """Compute the band at X for norm bounds, by default 1, 2, 4 and 8 times the estimated norm.
 
         Examples
         --------
         >>> X, y, f = ua.datasets.sine(n=20, random_state=0)
         >>> kernel = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0)
-        >>> kernel.norm_bounds_table(X[:3], [20, 40]).norm_bound
+        >>> kernel.norm_bounds_table(X[:3], norm_bounds=[20, 40], level=0.9).norm_bound
         array([20., 40.])
         """
         if norm_bounds is None:
@@ -689,45 +530,19 @@ cell_estimate
     # Checks, and in print
 
     def diagnose(self) -> Diagnosis:
-        """Look for evidence against the assumptions in the residuals of the estimate.
-
-        Residuals are not the noise: the tests are indications, not proofs, in either direction.
-
-        Examples
-        --------
-        >>> [indication.name for indication in region.diagnose().indications]
-        ['symmetry', 'equal spread', 'no order']
-        """
+        """Look for indications, not proofs, against the assumptions in the residuals."""
         return diagnose(self.problem, describe(self.problem, self.m))
 
     def lack_of_fit(self, most: int = 20) -> LackOfFit:
         """Look for features that the model lacks, by tests in enlarged models.
 
-        A spline of each numeric column of X and products of two columns are added to the model, one
-        at a time, and tested by `hypothesis` in the enlarged model. Which ones depends on the
-        inputs alone. The p-values are adjusted for their number (Bonferroni).
-
-        Parameters
-        ----------
-        most : int, default 20
-            The largest number of features that are tested: splines first, then products of
-            neighbouring columns. The result lists what was left out.
-
-        Examples
-        --------
-        >>> X, y, f = ua.datasets.sine(n=200, random_state=0)
-        >>> line = ua.confidence_region(LinearRegression(), X, y, random_state=0)
-        >>> len(line.lack_of_fit(most=3).tests)
-        1
+        A spline of each numeric column of X and products of two columns, at ``most`` so many, are
+        added to the model one at a time, and tested by `hypothesis` in the enlarged model. The
+        p-values are adjusted for their number (Bonferroni).
         """
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            remedy = "Leave it out for 20."
-            raise ValueError(
-                complaint("most", "is not a number of tests", "an integer >= 1", most, remedy)
-            )
+        as_count("most is not a number of tests", most, 1, "Leave it out for 20.")
         self._require_ordinary()
-        inputs = columns_of(self.problem.data("a test of lack of fit needs"))
-        return lack_of_fit(self.problem, inputs, most)
+        return lack_of_fit(self.problem, most)
 
     def report(
         self,
@@ -738,30 +553,21 @@ cell_estimate
         levels: Sequence[float] | None = None,
         norm_bound: float | None = None,
     ) -> Path:
-        """Write a report: one HTML file that needs no network.
+        """Write a report to a path: one HTML file that needs no network.
 
-        Parameters
-        ----------
-        path : str or path
-            Where to write it.
-        target : str, default "y"
-            The name of the output.
-        title : str, optional
-        levels : sequence of floats, optional
-            Levels of the bands; the summary has the highest one. By default 0.95, 0.8 and 0.5, as
-            far as the region has them.
-        norm_bound : float, optional
-            As for `band`.
+        The target is the name of the output. The bands have these levels, by default 0.95, 0.8 and
+        0.5, and the ``norm_bound`` of `band`; the summary has the highest level.
 
         Examples
         --------
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
-        ...     region.report(f"{folder}/report.html", target="yield").read_text()[:15]
+        ...     found = region.report(f"{folder}/report.html", target="yield", title="Yields")
+        ...     found.read_text()[:15]
         '<!doctype html>'
         """
-        options: dict[str, Any] = {"levels": levels, "norm_bound": norm_bound}
-        return Path(make_view(View.REPORT, self, path, target=target, title=title, **options))
+        options = {"target": target, "title": title, "levels": levels, "norm_bound": norm_bound}
+        return Path(make_view(View.REPORT, self, path, **options))
 
     def text(self, language: Language = Language.PYTHON, model: str | None = None) -> str:
         """Return what is printed in a language, with another name for the model if one is given."""
@@ -779,7 +585,7 @@ cell_estimate
 
     def _description(self) -> Description:
         tuned = [] if self.tuning is None else [("tuned", str(self.tuning))]
-        known = [] if self.problem.not_ordinary else self._shape.lines_of_print()
+        known = [] if self.problem.not_ordinary else self.shape.lines_of_print()
         return describe(self.problem, self.m).with_lines(*known, *tuned)
 
     # Shared with what a region consists of
@@ -790,10 +596,7 @@ cell_estimate
             raise NotAvailable(self.problem.not_ordinary)
 
     def _at_levels(self, level: Any, at: Callable[[Sequence[Level]], list[T]]) -> Any:
-        """Return the answer at one level, or a dictionary of answers at several.
-
-        ``at`` takes all levels at once and returns one answer for each.
-        """
+        """Return the answer at one level, or a dictionary of answers at several."""
         levels = as_levels(level)
         found = at([self.level(p) for p in levels])
         if not np.ndim(level):
@@ -809,5 +612,5 @@ cell_estimate
                 UserWarning,
                 stacklevel=levels_to_user(),
             )
-        need = "candidates other than coefficient vectors need"
-        return resolve(candidates, problem.objective, lambda: problem.data(need))
+        rows = partial(problem.data, "candidates other than coefficient vectors need")
+        return resolve(candidates, problem.objective, rows)

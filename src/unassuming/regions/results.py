@@ -9,9 +9,12 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import gammaln
 
 from unassuming._frames import apart, as_frame
+from unassuming._numerics import EPS, SEEN
 from unassuming._typing import Array, BoolArray
+from unassuming.inputs import as_points
 from unassuming.ranking import level_in_print
 from unassuming.regions.explain import Explanation, Status
 
@@ -43,8 +46,8 @@ class Levels(dict[float, T]):
 
     Examples
     --------
-    >>> Levels({0.5: True, 0.9: False})[0.9]
-    False
+    >>> region.interval(level=[0.5, 0.9]).keys()
+    dict_keys([0.5, 0.9])
     """
 
     def __str__(self) -> str:
@@ -63,16 +66,13 @@ class IntervalUnion:
     Attributes
     ----------
     ends : array of shape (r, 2)
-        The intervals, sorted and disjoint. Ends may be infinite, and a single point has two equal
-        ends. No interval at all is the empty set.
+        The intervals, sorted and disjoint, with ±inf allowed; none at all is the empty set.
 
     Examples
     --------
-    >>> rays = IntervalUnion(np.array([[-np.inf, -0.4], [1.2, np.inf]]))
-    >>> print(rays, "and", rays.times(2.0))
-    (-inf, -0.4] or [1.2, inf) and (-inf, -0.8] or [2.4, inf)
-    >>> rays.contains([-1.0, 0.0, 1.2]), rays.lower, rays.upper, rays.bounded
-    (array([ True, False,  True]), -inf, inf, False)
+    >>> some = IntervalUnion(np.array([[-np.inf, -1.0], [2.0, 2.0]])).times(factor=-2.0)
+    >>> some, some.contains([-4.0, 0.0]), some.bounded
+    (IntervalUnion({-4} or [2, inf)), array([ True, False]), False)
     """
 
     ends: Array = field(repr=False)
@@ -100,16 +100,7 @@ class IntervalUnion:
         return len(self.ends)
 
     def contains(self, values: ArrayLike) -> BoolArray:
-        """Return which of some values belong to the set.
-
-        Parameters
-        ----------
-        values : float or array of floats
-
-        Returns
-        -------
-        boolean array of the same shape
-        """
+        """Return which of some values, of any shape, belong to the set."""
         x = np.asarray(values, dtype=np.float64)[..., None]
         return np.asarray(((self.ends[:, 0] <= x) & (x <= self.ends[:, 1])).any(axis=-1))
 
@@ -151,23 +142,19 @@ class Bounds:
     estimate : array of shape (N,)
         The functionals at the point estimate.
     lower, upper : arrays of shape (N,)
-        Outer bounds: every member of the region lies between them, for all functionals at once.
-        Infinite where nothing finite is true or can be certified; NaN if the region has no member,
-        or where no value within the norm bound agrees with the data.
+        Outer bounds: every member of the region lies between them. Infinite where nothing finite is
+        true or can be certified; NaN where no value agrees with the data.
     inner_lower, inner_upper : arrays of shape (N,), or None
         Values that members of the region attain, with ``inner=True``. The ends of the region lie
-        between these and the outer bounds. Infinite only where members along an exact line without
-        end exceed every number; ``reason`` says so.
+        between these and the outer bounds.
     witnesses : array of shape (2, N, d), or None
-        The members that attain them, as coefficients: ``witnesses[0]`` those of `inner_lower`,
-        ``witnesses[1]`` those of `inner_upper`; for an infinite one, where its line begins.
+        The members that attain them, as coefficients; for an infinite one, where its line begins.
     status : Status
         What kind of answer this is; ``status.value`` says it in a sentence.
     reason : str
-        Why bounds are infinite, and the remedies. For finite bounds, any caveat; for example, that
-        they follow from the norm bound alone. Often empty.
-    norm_bound : float or None
-        The norm bound that was assumed, if there was one.
+        Why bounds are infinite, and the remedies. For finite bounds, any caveat; often empty.
+    norm_bound, model_error : float or None
+        What was assumed.
     caveat : str
         Not empty if the region carries no guarantee.
     explanation : Explanation
@@ -179,8 +166,6 @@ class Bounds:
         "pairs", "halves", "palmrt" and "t".
     attained : array of shape (N,)
         The level that was attained for each functional; 1 where nothing is known.
-    model_error : float or None
-        The error of the model that was allowed for, if there was one.
     sets : tuple of N IntervalUnion, or None
         The values that are not rejected, if they need not form an interval: for the coefficient of
         an endogenous column. Then ``lower`` and ``upper`` are the ends of their hull.
@@ -225,13 +210,9 @@ class Bounds:
         return f"for {int(np.isnan(self.lower).sum())} of {count(len(self), 'functional')}"
 
     def _columns(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {
-            "estimate": self.estimate,
-            "lower": self.lower,
-            "upper": self.upper,
-        }
-        if self.inner_lower is not None and self.inner_upper is not None:
-            columns |= {"inner_lower": self.inner_lower, "inner_upper": self.inner_upper}
+        names = ("estimate", "lower", "upper", "inner_lower", "inner_upper")
+        used = names if self.inner_lower is not None else names[:3]
+        columns: dict[str, Any] = {name: getattr(self, name) for name in used}
         if len(self._levels) > 1:
             columns["level"] = self.attained
         if self.sets is not None:
@@ -258,12 +239,12 @@ class Bounds:
         finite = int(np.isfinite(self.lower).sum() + np.isfinite(self.upper).sum())
         least = " at least" if len(self._levels) > 1 else ""
         text = f"{what} at{least} level {level_in_print(self.level)}"
-        if self.norm_bound is not None:
-            text += f", given a norm of at most {self.norm_bound:.6g} (your assumption)"
-        if self.model_error is not None:
-            text += f", given a model error of at most {self.model_error:.6g} (your assumption)"
-        text += f", {'all at once' if self.simultaneous else 'one at a time'} ({self.method}"
-        text += f"): {self.description}"
+        assumed = {"norm": self.norm_bound, "model error": self.model_error}
+        for name, most in assumed.items():
+            if most is not None:
+                text += f", given a {name} of at most {most:.6g} (your assumption)"
+        together = "all at once" if self.simultaneous else "one at a time"
+        text += f", {together} ({self.method}): {self.description}"
         if self.status not in _NO_COUNT and finite < 2 * len(self):
             text += f" ({finite} of {2 * len(self)} bounds are finite)"
         return text + "." + (f" {self.reason}" if self.reason else "")
@@ -272,7 +253,7 @@ class Bounds:
 @final
 @dataclass(frozen=True, eq=False)
 class Interval(Bounds):
-    """Simultaneous bounds of coefficients, or of other linear functionals of them.
+    """Bounds of coefficients, or of other linear functionals of them.
 
     Its attributes are those of `Bounds` and
 
@@ -283,11 +264,9 @@ class Interval(Bounds):
 
     Examples
     --------
-    >>> interval = region.interval(level=0.9)
-    >>> interval.names, bool((interval.lower < coefficients).all()), interval.to_frame().shape
-    (('intercept', 'x0', 'x1'), True, (3, 4))
-    >>> interval.description, interval.where_empty
-    ('every interval is finite and has its level by itself', 'for 0 of 3 functionals')
+    >>> found = region.interval(level=0.9)
+    >>> found.names, found.description, found.to_frame().shape
+    (('intercept', 'x0', 'x1'), 'every interval is finite and has its level by itself', (3, 4))
     """
 
     names: tuple[str, ...] = ()
@@ -304,7 +283,7 @@ class Interval(Bounds):
 @final
 @dataclass(frozen=True, eq=False)
 class Band(Bounds):
-    """A simultaneous band: bounds of the function at every input, from one joint region.
+    """Bounds of the function at inputs.
 
     Its attributes are those of `Bounds` and
 
@@ -315,16 +294,13 @@ class Band(Bounds):
     target : str
         ``"representation"``: the band covers the model with the true coefficients, which agrees
         with the regression function at the inputs of the data and need not elsewhere.
-        ``"function"``: it covers the regression function, given that its norm is at most the norm
-        bound.
+        ``"function"``: it covers the regression function, under what is assumed of it.
 
     Examples
     --------
-    >>> band = region.band([[0.0, 0.0], [1.0, 0.0]], level=0.9)
-    >>> len(band), band.target, band.to_frame().shape
-    (2, 'representation', (2, 3))
-    >>> band.description, band.where_empty
-    ('every bound is finite and an honest outer bound of the region', 'at 0 of 2 inputs')
+    >>> band = region.band(X[:2], level=0.9)
+    >>> band.target, band.status.name, band.to_frame().columns.tolist(), band.where_empty
+    ('representation', 'CERTIFIED', ['estimate', 'lower', 'upper'], 'at 0 of 2 inputs')
     """
 
     X: Any = None
@@ -412,6 +388,8 @@ class NormBounds:
     >>> found = kernel.norm_bounds_table(X[:5], [1, 20, 40])
     >>> found.refuted.tolist(), bool((np.diff(found.median_half_width[1:]) > 0).all())
     ([True, False, False], True)
+    >>> found.to_frame().columns.tolist()
+    ['median_half_width', 'largest_half_width', 'refuted']
     """
 
     level: float
@@ -423,35 +401,17 @@ class NormBounds:
     bands: tuple[Band, ...]
 
     def to_frame(self) -> Any:
-        """Return a DataFrame indexed by the norm bound.
-
-        Examples
-        --------
-        >>> X, y, f = ua.datasets.sine(n=20, random_state=0)
-        >>> kernel = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0)
-        >>> kernel.norm_bounds_table(X[:3], [20, 40]).to_frame().columns.tolist()
-        ['median_half_width', 'largest_half_width', 'refuted']
-        """
-        columns = {
-            "median_half_width": self.median_half_width,
-            "largest_half_width": self.largest_half_width,
-            "refuted": self.refuted,
-        }
-        frame = as_frame(columns, index=self.norm_bound)
+        """Return a DataFrame indexed by the norm bound."""
+        names = "median_half_width", "largest_half_width", "refuted"
+        frame = as_frame({name: getattr(self, name) for name in names}, index=self.norm_bound)
         frame.index.name = "norm_bound"
         return frame
 
     def __str__(self) -> str:
         lines = [f"{'norm bound':>12}{'median half-width':>20}{'largest':>12}"]
-        rows = zip(
-            self.norm_bound,
-            self.median_half_width,
-            self.largest_half_width,
-            self.refuted,
-            strict=True,
-        )
-        for bound, median, largest, refuted in rows:
-            note = "   refuted" if refuted else ""
+        widths = zip(self.median_half_width, self.largest_half_width, strict=True)
+        for bound, (median, largest) in zip(self.norm_bound, widths, strict=True):
+            note = "   refuted" if bound < self.norm_lower_bound else ""
             lines.append(f"{bound:>12.5g}{median:>20.4g}{largest:>12.4g}{note}")
         note = (
             f"At level {self.level:.12g} the data refute every norm bound below "
@@ -487,18 +447,14 @@ class Boundedness:
     reason : str
         The certificate in words, and what to do if the region is not bounded.
     direction : array of shape (d,), or None
-        Coefficients may move along it for ever, if unbounded. None if double precision does not
-        resolve one. For a nearly singular kernel its entries are huge, and far out rounding alone
-        can take the coefficients out of the region: test such a move as a function, with its values
-        at the inputs.
+        Coefficients may move along it for ever, if unbounded. None if none is resolved.
     explanation : Explanation
         The facts and remedies behind ``reason``, as values.
 
     Examples
     --------
-    >>> answer = Boundedness(0.9, "unbounded", "the kernel has full rank.")
-    >>> bool(answer), str(answer)
-    (False, 'The region of level 0.9 is unbounded: the kernel has full rank.')
+    >>> region.bounded(level=0.9).verdict
+    'bounded'
     """
 
     level: float
@@ -513,3 +469,105 @@ class Boundedness:
 
     def __str__(self) -> str:
         return f"The region of level {self.level:.12g} is {self.verdict}: {self.reason}"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Ellipsoid:
+    """An outer ellipsoid, {a : (a - center)ᵀ matrix (a - center) <= squared_radius}.
+
+    Attributes
+    ----------
+    center : array of shape (d,)
+        The estimate.
+    matrix : array of shape (d, d)
+        H = ΦᵀWΦ/n + λP.
+    squared_radius : float
+        The q-th largest of max ‖H^{1/2}(a - center)‖² over the sets; an outer bound, infinite if
+        at least q of them are cylinders.
+    level : float
+    status : Status
+    reason : str
+    root_inverse : array of shape (d, k)
+        a - center = root_inverse v with ‖v‖² <= squared_radius, in the k directions that change
+        fitted values.
+    explanation : Explanation
+        The facts and remedies behind ``reason``, as values.
+
+    Examples
+    --------
+    >>> ellipsoid = region.ellipsoid(level=0.9)
+    >>> ellipsoid.contains(region.estimate), ellipsoid.axes().shape, ellipsoid.volume() > 0
+    (True, (3, 3), True)
+    >>> low, high = ellipsoid.project([0, 1, 0])
+    >>> bool(low < region.estimate[1] < high)
+    True
+    """
+
+    center: Array
+    matrix: Array = field(repr=False)
+    squared_radius: float
+    level: float
+    status: Status
+    reason: str
+    root_inverse: Array = field(repr=False)
+    explanation: Explanation = field(default=Explanation(), repr=False)
+
+    def contains(self, candidates: ArrayLike) -> Any:
+        """Whether candidates, coefficients (d,) or (N, d), lie inside."""
+        points, single = as_points(candidates, "the candidate", len(self.center))
+        a = points - self.center
+        value = np.einsum("nj,jk,nk->n", a, self.matrix, a)
+        inside: BoolArray = np.asarray(value <= self.squared_radius * (1 + 1e-12))
+        return bool(inside[0]) if single else inside
+
+    def axes(self) -> Array:
+        """Return the principal half-axes as rows, longest first; infinite ones for a cylinder."""
+        values, vectors = np.linalg.eigh(self.matrix)
+        tiny = len(values) * EPS * values[-1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            length = np.where(
+                values > tiny, np.sqrt(max(self.squared_radius, 0.0) / np.abs(values)), np.inf
+            )
+            axes = vectors.T * length[:, None]
+        return np.where(vectors.T == 0, 0.0, axes)
+
+    def volume(self) -> float:
+        """Return the volume in the space of coefficients."""
+        d = len(self.center)
+        if self.squared_radius <= 0:
+            return 0.0
+        if not np.isfinite(self.squared_radius) or self.root_inverse.shape[1] < d:
+            return float("inf")
+        log_unit = 0.5 * d * np.log(np.pi) - gammaln(0.5 * d + 1)
+        _, logdet = np.linalg.slogdet(self.matrix)
+        return float(np.exp(log_unit + 0.5 * (d * np.log(self.squared_radius) - logdet)))
+
+    def project(self, g: ArrayLike) -> tuple[Any, Any]:
+        """Return the smallest and largest value of gᵀa over the ellipsoid, for g (d,) or (N, d)."""
+        rows, single = as_points(g, "g", len(self.center))
+        low, high = self._extremes(rows)
+        return (float(low[0]), float(high[0])) if single else (low, high)
+
+    def _extremes(self, g: Array) -> tuple[Array, Array]:
+        if self.squared_radius < 0:
+            return np.full(len(g), np.inf), np.full(len(g), -np.inf)
+        # Row by row: a functional has one projection, asked alone or among others.
+        middle = np.einsum("nd,d->n", g, self.center)
+        turned = np.einsum("nd,dk->nk", g, self.root_inverse)
+        rest = g - turned @ (self.root_inverse.T @ self.matrix)
+        unit = np.sqrt(np.diag(self.matrix))
+        unit = np.where(unit > 0, unit, unit.max())
+        hidden = np.abs(rest / unit).max(axis=1) > SEEN * np.abs(g / unit).max(axis=1)
+        length = np.linalg.norm(turned, axis=1)
+        half = np.zeros(len(g))  # of functionals that are zero, also where the radius is infinite
+        half[length > 0] = np.sqrt(self.squared_radius) * length[length > 0]
+        half[hidden] = np.inf
+        return middle - half, middle + half
+
+    def __str__(self) -> str:
+        text = (
+            f"Ellipsoid at level {self.level:.12g}, squared radius {self.squared_radius:.6g}: "
+            f"{self.status.value}."
+        )
+        return text + (f" {self.reason}" if self.reason else "")

@@ -21,25 +21,10 @@ from unassuming.geometry.labels.boxes import Admissible, LabelBoxes
 from unassuming.geometry.labels.lines import LabelModel
 from unassuming.objectives import DesignedObjective, Penalty
 from unassuming.ranking.levels import Level
-from unassuming.regions.explain import (
-    INDEPENDENT,
-    LARGER_BOUND,
-    NORM_BOUND,
-    OTHER_MODELS,
-    Cause,
-    Explanation,
-    Remedy,
-    Status,
-    status_of,
-)
+from unassuming.regions.explain import INDEPENDENT, OTHER_MODELS, Cause, Explanation, Status
 from unassuming.regions.results import Boundedness
 from unassuming.regions.search.walk import Members, confined
-from unassuming.regions.shapes.shape import (
-    LineShape,
-    OuterBounds,
-    Question,
-    of_the_ball,
-)
+from unassuming.regions.shapes.shape import LineShape, OuterBounds, Question, held, of_the_ball
 
 _GAP, _BOXES = 5e-3, 2 * NODES
 """How close members come to a bound, relative to the width, before the search ends; its limit."""
@@ -102,8 +87,8 @@ class LabelShape(LineShape):
             inner = self._within_one(g, level, B)
             lower = np.maximum(inner.lower - beyond, -limit)
             upper = np.minimum(inner.upper + beyond, limit)
-            why = self._explained(lower, upper, B)
-            found.append(OuterBounds(lower, upper, *why, witnesses=inner.witnesses))
+            endless = partial(self._endless, B)
+            found.append(self.outer(lower, upper, level, B, endless, inner.witnesses))
         return found
 
     def _within_one(self, g: Array, level: Level, bound: float | None) -> Support:
@@ -114,15 +99,15 @@ class LabelShape(LineShape):
         limit, boxes = self._admissible.bounds(g), LabelBoxes.of(self._model, self._admissible)
         if boxes is None:
             return Support(-limit, limit, open_, None)
-        within, held, members = None, None, partial(self._members, level.q)
+        within, inside_ball, members = None, None, partial(self._members, level.q)
         inside: Members = members
         if bound is not None and not self._factor.null.size:
             ball = self._objective.design.ball()
             root = np.sqrt(ball.nu)[:, None] * ball.forward
             within = np.asarray(np.linalg.qr(root @ boxes.back / bound, mode="r"))
-            held = root, bound
+            inside_ball = root, bound
             inside = confined(members, ball, bound)
-        nearby = partial(self.near, inside, self._factor.back.T, level, held)
+        nearby = partial(self.near, inside, self._factor.back.T, level, inside_ball)
         found = boxes.support(g, level.q, nearby, _BOXES, _GAP, within=within)
         if (found.lower > found.upper).any():
             return found
@@ -131,22 +116,17 @@ class LabelShape(LineShape):
         upper = np.where(free, np.inf, np.minimum(found.upper, limit))
         return replace(found, lower=lower, upper=upper)
 
-    def _explained(
-        self, lower: Array, upper: Array, bound: float | None
-    ) -> tuple[Status, Explanation]:
-        """Return what kind of answer the bounds are, and why."""
-        status = status_of(lower, upper, Status.UNDETERMINED)
-        held: tuple[Remedy, ...] = () if bound is not None else (NORM_BOUND,)
-        if status is Status.EMPTY and bound is not None:
-            return status, Explanation((Cause.BALL_TOO_SMALL(bound=bound),), (LARGER_BOUND,))
-        if status is Status.EMPTY:
-            return status, Explanation((Cause.NO_LABEL_MODEL(),), (OTHER_MODELS,))
-        if status is Status.CERTIFIED:
-            return status, Explanation()
-        if self._model is None:
-            o = self.engine.objective
-            return Status.NO_OUTER_BOUND, Explanation((Cause.NO_BOUND(objective=o),), held)
-        return status, Explanation((Cause.HIDDEN(),), (INDEPENDENT, *held))
+    def no_member(self, level: Level) -> Explanation:
+        """Return why a region has no member at all."""
+        return Explanation((Cause.NO_LABEL_MODEL(),), (OTHER_MODELS,))
+
+    def _endless(self, bound: float | None) -> tuple[Status, Explanation]:
+        """Return what kind of answer infinite bounds are, and why."""
+        if self._model is not None:
+            why = Explanation((Cause.HIDDEN(),), (INDEPENDENT, *held(bound)))
+            return Status.UNDETERMINED, why
+        cause = Cause.NO_BOUND(objective=self.engine.objective)
+        return Status.NO_OUTER_BOUND, Explanation((cause,), held(bound))
 
     def bounded(self, level: Level) -> Boundedness:
         """Return whether the region is bounded in its coefficients, where f is linear in them."""

@@ -7,7 +7,7 @@ inequality a set, with a norm bound or without.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, final
 
 import numpy as np
@@ -17,23 +17,8 @@ from unassuming.geometry.piecewise.model import Model
 from unassuming.geometry.piecewise.relaxation import Relaxation
 from unassuming.geometry.quadratic import outward, qth_largest
 from unassuming.ranking.levels import Level
-from unassuming.regions.explain import (
-    HIGHER_LEVEL,
-    INDEPENDENT,
-    LARGER_BOUND,
-    NORM_BOUND,
-    Cause,
-    Explanation,
-    Remedy,
-    Status,
-    status_of,
-)
-from unassuming.regions.shapes.shape import (
-    LineShape,
-    OuterBounds,
-    Question,
-    of_the_ball,
-)
+from unassuming.regions.explain import INDEPENDENT, Cause, Explanation, Status
+from unassuming.regions.shapes.shape import LineShape, OuterBounds, Question, held, of_the_ball
 
 
 @final
@@ -52,9 +37,9 @@ class PiecewiseShape(LineShape):
         up, down = self._supports(question)
         found = []
         for level in levels:
-            lower, upper = outward(-qth_largest(down, level.q), qth_largest(up, level.q))
-            why = self._explained(lower, upper, level, question.norm_bound)
-            found.append(OuterBounds(lower, upper, *why))
+            ends = outward(-qth_largest(down, level.q), qth_largest(up, level.q))
+            endless = partial(self._endless, question.norm_bound)
+            found.append(self.outer(*ends, level, question.norm_bound, endless))
         return found
 
     def _supports(self, question: Question) -> tuple[Array, Array]:
@@ -70,22 +55,13 @@ class PiecewiseShape(LineShape):
         alone = np.repeat(of_the_ball(ball, t, rest, B)[:, None], sets, axis=1)
         return alone, alone
 
-    def _explained(
-        self, lower: Array, upper: Array, level: Level, bound: float | None
-    ) -> tuple[Status, Explanation]:
-        """Return what kind of answer the bounds are, and why."""
-        status = status_of(lower, upper, Status.NO_OUTER_BOUND)
-        if status is Status.EMPTY and bound is not None:
-            return status, Explanation((Cause.BALL_TOO_SMALL(bound=bound),), (LARGER_BOUND,))
-        if status is Status.EMPTY:
-            return status, Explanation((Cause.TOO_FEW_SETS(q=level.q),), (HIGHER_LEVEL,))
-        if status is Status.CERTIFIED:
-            return status, Explanation()
-        o = self.engine.objective
-        remedies: tuple[Remedy, ...] = () if bound is not None else (NORM_BOUND,)
+    def _endless(self, bound: float | None) -> tuple[Status, Explanation]:
+        """Return what kind of answer infinite bounds are, and why."""
+        o, remedies = self.engine.objective, held(bound)
+        cause = Cause.NO_BOUND(objective=o)
         if o.design is None or self._model is None:
-            known = remedies if o.design is not None else ()
-            return status, Explanation((Cause.MEMBERSHIP_ONLY(objective=o),), known)
-        if o.design.dual and bound is None:
-            return status, Explanation((Cause.HIDDEN(),), (INDEPENDENT, *remedies))
-        return status, Explanation((Cause.NO_BOUND(objective=o),), remedies)
+            cause = Cause.MEMBERSHIP_ONLY(objective=o)
+            remedies = () if o.design is None else remedies
+        elif o.design.dual and bound is None:
+            cause, remedies = Cause.HIDDEN(), (INDEPENDENT, *remedies)
+        return Status.NO_OUTER_BOUND, Explanation((cause,), remedies)

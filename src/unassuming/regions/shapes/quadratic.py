@@ -7,7 +7,7 @@ each an ellipsoid or a cylinder around the estimate. So lines and bounds have cl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, final
 
 import numpy as np
@@ -29,14 +29,10 @@ from unassuming.geometry.quadratic import (
 from unassuming.membership import Engine, QuadraticTable
 from unassuming.noise import Noise
 from unassuming.ranking import Level, level_in_print
-from unassuming.regions.ellipsoid import Ellipsoid
 from unassuming.regions.explain import (
     AT_INPUTS,
     FEWER_FEATURES,
-    HIGHER_LEVEL,
     INDEPENDENT,
-    LARGER_BOUND,
-    NORM_BOUND,
     Cause,
     Explanation,
     Fact,
@@ -45,8 +41,8 @@ from unassuming.regions.explain import (
     lower_level,
     status_of,
 )
-from unassuming.regions.results import Boundedness
-from unassuming.regions.shapes.shape import OuterBounds, Question, Shape
+from unassuming.regions.results import Boundedness, Ellipsoid
+from unassuming.regions.shapes.shape import OuterBounds, Question, Shape, held
 
 _FEW = 60
 """Dimensions up to which the free directions are found for print(region)."""
@@ -134,30 +130,22 @@ class QuadraticShape(Shape):
         found = []
         for level in levels:
             lower, upper = outward(-qth_largest(down, level.q), qth_largest(up, level.q))
-            why = self._explained(g, lower, upper, level, B)
-            found.append(OuterBounds(value + lower, value + upper, *why))
+            endless = partial(self._endless, g, level, B)
+            found.append(self.outer(value + lower, value + upper, level, B, endless))
         return found
 
-    def _explained(
-        self, g: Array, lower: Array, upper: Array, level: Level, bound: float | None
-    ) -> tuple[Status, Explanation]:
-        """Return what kind of answer the bounds are, and why."""
-        status = status_of(lower, upper, Status.UNDETERMINED)
-        if status is Status.EMPTY and bound is not None:
-            return status, Explanation((Cause.BALL_TOO_SMALL(bound=bound),), (LARGER_BOUND,))
-        if status is Status.EMPTY:
-            return status, Explanation((Cause.TOO_FEW_SETS(q=level.q),), (HIGHER_LEVEL,))
-        if status is Status.CERTIFIED:
-            return status, Explanation()
-        unknown, dual = self.sets.coordinates.functionals(g)[1].any(), self._dual
-        held = () if bound is not None else (NORM_BOUND,)
-        if unknown and not dual:
-            return status, Explanation((Cause.HIDDEN(),), (INDEPENDENT, *held))
+    def _endless(self, g: Array, level: Level, bound: float | None) -> tuple[Status, Explanation]:
+        """Return what kind of answer infinite bounds are, and why."""
+        hidden = self.sets.coordinates.functionals(g)[1].any()
+        if hidden and not self._dual:
+            why = Explanation((Cause.HIDDEN(),), (INDEPENDENT, *held(bound)))
+            return Status.UNDETERMINED, why
         verdict, fact = self._verdict(level)
-        if unknown and verdict != "unbounded":
-            return status, Explanation((Cause.HIDDEN(),), (*held, AT_INPUTS))
+        if hidden and verdict != "unbounded":
+            why = Explanation((Cause.HIDDEN(),), (*held(bound), AT_INPUTS))
+            return Status.UNDETERMINED, why
         status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
-        return status, Explanation((fact,), self._remedies(held=bound is not None))
+        return status, Explanation((fact,), self._remedies(bound))
 
     def ellipsoid(self, level: Level) -> Ellipsoid:
         """Return {a : (a - â)ᵀH(a - â)/n <= γ} with the q-th largest γ_i."""
@@ -166,10 +154,11 @@ class QuadraticShape(Shape):
         gamma = float(qth_largest(each, level.q))
         forward = o.whitened.forward(np.eye(o.d))  # H = forward forwardᵀ
         ends = np.array([gamma])
-        whole = Status.UNBOUNDED if self._verdict(level)[0] == "unbounded" else Status.NOT_CERTIFIED
+        verdict, fact = self._verdict(level)
+        whole = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
         status, explanation = status_of(-ends, ends, whole), Explanation()
         if status is whole:
-            explanation = Explanation((self._verdict(level)[1],), self._remedies())
+            explanation = Explanation((fact,), self._remedies(None))
         return Ellipsoid(
             center=self.estimate,
             matrix=forward @ forward.T / o.n,
@@ -206,12 +195,11 @@ class QuadraticShape(Shape):
     def bounded(self, level: Level) -> Boundedness:
         """Return the verdict by counting sets that share free directions."""
         verdict, fact = self._verdict(level)
-        remedies = None if verdict == "bounded" else self._remedies()
+        remedies = None if verdict == "bounded" else self._remedies(None)
         direction = self.free.direction if verdict == "unbounded" else None
         if direction is not None:  # entries that are rounding alone
-            direction = np.where(
-                np.abs(direction) > 1e-12 * np.abs(direction).max(), direction, 0.0
-            )
+            size = np.abs(direction)
+            direction = np.where(size > 1e-12 * size.max(), direction, 0.0)
         explanation = Explanation((fact,), remedies)
         return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
 
@@ -227,12 +215,12 @@ class QuadraticShape(Shape):
         counts = {"found": free.found, "most": free.most, "sets": sets, "q": q}
         return "undetermined", Cause.NOT_COUNTED(**counts)
 
-    def _remedies(self, *, held: bool = False) -> tuple[Remedy, ...]:
+    def _remedies(self, bound: float | None) -> tuple[Remedy, ...]:
         """Return what makes bounds finite in general."""
         rank = self.largest_bounded_rank()
         lower = (lower_level(rank / self.engine.m, self.engine.m),) if rank > 0 else ()
         fewer = () if self._dual else (FEWER_FEATURES,)
-        return (*(() if held else (NORM_BOUND,)), *lower, *fewer)
+        return (*held(bound), *lower, *fewer)
 
     @property
     def _dual(self) -> bool:

@@ -22,8 +22,6 @@ from unassuming.membership import FixedTable
 from unassuming.objectives import Design
 from unassuming.ranking.levels import Level
 from unassuming.regions.explain import (
-    HIGHER_LEVEL,
-    LARGER_BOUND,
     LOWER_LEVEL,
     NORM_BOUND,
     Cause,
@@ -31,16 +29,10 @@ from unassuming.regions.explain import (
     Fact,
     Remedy,
     Status,
-    status_of,
 )
 from unassuming.regions.results import Boundedness
 from unassuming.regions.search.walk import Members, confined
-from unassuming.regions.shapes.shape import (
-    LineShape,
-    OuterBounds,
-    Question,
-    of_the_ball,
-)
+from unassuming.regions.shapes.shape import LineShape, OuterBounds, Question, held, of_the_ball
 
 _GAP = 5e-4
 """How close members come to a bound, relative to the width, before the search ends."""
@@ -101,8 +93,8 @@ class QuantileShape(LineShape):
             rays = self.rays(level)
         boxes, hidden = self._boxes(_basis(rays)), self._factor.unseen(g)
         if boxes is None:
-            why = self._explained(-limit, limit, level, B, rays, Cause.NO_BOXES(most=LARGEST_RANK))
-            return OuterBounds(-limit, limit, *why)
+            why = partial(self._endless, level, B, rays, Cause.NO_BOXES(most=LARGEST_RANK))
+            return self.outer(-limit, limit, level, B, why)
         endless = np.stack([_along(-g, rays), _along(g, rays)]) | hidden
         members: Members = partial(self._members, level.q)
         root = np.sqrt(ball.nu)[:, None] * ball.forward
@@ -120,31 +112,17 @@ class QuantileShape(LineShape):
         nearby = partial(self.near, members, axes, level, None if B is None else (root, B))
         found = branch_and_bound(boxes, keeps, g, nearby, gap=_GAP, endless=endless)
         lower, upper = np.maximum(found.lower, -limit), np.minimum(found.upper, limit)
-        why = self._explained(lower, upper, level, B, rays, Cause.NOT_SETTLED(nodes=NODES))
-        return OuterBounds(lower, upper, *why, witnesses=found.witnesses)
+        why = partial(self._endless, level, B, rays, Cause.NOT_SETTLED(nodes=NODES))
+        return self.outer(lower, upper, level, B, why, found.witnesses)
 
-    def _explained(
-        self,
-        lower: Array,
-        upper: Array,
-        level: Level,
-        bound: float | None,
-        rays: Array,
-        otherwise: Fact,
+    def _endless(
+        self, level: Level, bound: float | None, rays: Array, otherwise: Fact
     ) -> tuple[Status, Explanation]:
-        """Return what kind of answer the bounds are, and why."""
-        status = status_of(lower, upper, Status.NO_OUTER_BOUND)
-        held: tuple[Remedy, ...] = () if bound is not None else (NORM_BOUND,)
-        if status is Status.EMPTY and bound is not None:
-            return status, Explanation((Cause.BALL_TOO_SMALL(bound=bound),), (LARGER_BOUND,))
-        if status is Status.EMPTY:
-            return status, Explanation((Cause.TOO_FEW_SETS(q=level.q),), (HIGHER_LEVEL,))
-        if status is Status.CERTIFIED:
-            return status, Explanation()
-        if len(rays):
-            fact = Cause.MOVES_FOR_EVER(level=float(level))
-            return Status.UNBOUNDED, Explanation((fact,), (LOWER_LEVEL, *held))
-        return status, Explanation((otherwise,), held)
+        """Return what kind of answer infinite bounds are, and why."""
+        if not len(rays):
+            return Status.NO_OUTER_BOUND, Explanation((otherwise,), held(bound))
+        fact = Cause.MOVES_FOR_EVER(level=float(level))
+        return Status.UNBOUNDED, Explanation((fact,), (LOWER_LEVEL, *held(bound)))
 
     def bounded(self, level: Level) -> Boundedness:
         """Return whether the region is bounded, by boxes at infinity and lines without end."""
@@ -167,18 +145,18 @@ class QuantileShape(LineShape):
         Single coefficients come first: a functional of others does not see them.
         """
         own = np.eye(self.engine.objective.d)
-        found = self._endless(np.broadcast_to(self.estimate, own.shape), own, level)
+        found = self._leaving(np.broadcast_to(self.estimate, own.shape), own, level)
         if len(found) or (boxes := self._boxes()) is None:
             return found
         centre, half = boxes.far(level.q, _LOOK)
         if not len(centre):
             return found
         some = np.unique(np.linspace(0, len(centre) - 1, _FOLLOWED, dtype=np.intp))
-        return self._endless(*boxes.outward(centre[some], half[some]), level)
+        return self._leaving(*boxes.outward(centre[some], half[some]), level)
 
-    def _endless(self, origins: Array, directions: Array, level: Level) -> Array:
+    def _leaving(self, origins: Array, directions: Array, level: Level) -> Array:
         """Return the directions u, or -u, in which lines (N, d) do not leave the region."""
-        spans = self.lines.intervals(origins, directions, [level.q], points=False)[0]
+        spans = self._members(level.q, origins, directions)
         up = np.array([np.isposinf(one).any() for one in spans], dtype=np.bool_)
         down = np.array([np.isneginf(one).any() for one in spans], dtype=np.bool_)
         return np.concatenate([directions[up], -directions[down]])

@@ -7,7 +7,7 @@ region, how far rays from the estimate stay in it, bounds of linear functionals.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import ClassVar, final
@@ -22,9 +22,17 @@ from unassuming.geometry.lines import Lines
 from unassuming.membership import Engine
 from unassuming.objectives.norm_ball import NormBall
 from unassuming.ranking.levels import Level
-from unassuming.regions.ellipsoid import Ellipsoid
-from unassuming.regions.explain import Explanation, Status
-from unassuming.regions.results import Boundedness
+from unassuming.regions.explain import (
+    HIGHER_LEVEL,
+    LARGER_BOUND,
+    NORM_BOUND,
+    Cause,
+    Explanation,
+    Remedy,
+    Status,
+    status_of,
+)
+from unassuming.regions.results import Boundedness, Ellipsoid
 from unassuming.regions.search.climb import EXACT, ON_A_GRID, climb
 from unassuming.regions.search.walk import Members, confined, hit_and_run
 
@@ -57,10 +65,6 @@ class OuterBounds:
     status: Status
     explanation: Explanation
     witnesses: Array | None = None
-
-    def inner(self, g: Array) -> Array | None:
-        """Return what the witnesses attain, for functionals g (N, d): below and above, (2, N)."""
-        return None if self.witnesses is None else (self.witnesses * g).sum(axis=2)
 
 
 class Shape(ABC):
@@ -151,6 +155,29 @@ class Shape(ABC):
         """Return the ranks of many coefficients (N, d)."""
         return self.engine.rank(a)
 
+    def outer(
+        self,
+        lower: Array,
+        upper: Array,
+        level: Level,
+        bound: float | None,
+        endless: Callable[[], tuple[Status, Explanation]],
+        witnesses: Array | None = None,
+    ) -> OuterBounds:
+        """Return bounds and what kind of answer they are; ``endless`` explains infinite ones."""
+        status, why = status_of(lower, upper, Status.UNDETERMINED), Explanation()
+        if status is Status.EMPTY and bound is not None:
+            why = Explanation((Cause.BALL_TOO_SMALL(bound=bound),), (LARGER_BOUND,))
+        elif status is Status.EMPTY:
+            why = self.no_member(level)
+        elif status is not Status.CERTIFIED:
+            status, why = endless()
+        return OuterBounds(lower, upper, status, why, witnesses)
+
+    def no_member(self, level: Level) -> Explanation:
+        """Return why a region has no member at all."""
+        return Explanation((Cause.TOO_FEW_SETS(q=level.q),), (HIGHER_LEVEL,))
+
     def accepts(self, a: Array, level: Level) -> BoolArray:
         """Which coefficients (N, d) are members."""
         return np.asarray(self.engine.rank(a) <= level.largest_rank)
@@ -181,9 +208,9 @@ class Shape(ABC):
             )
         return ball
 
+    @abstractmethod
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
         """Bound linear functionals over the region at each level."""
-        raise self.not_available("interval")
 
     def bounded(self, level: Level) -> Boundedness:
         """Return whether the region is bounded, with a certificate."""
@@ -281,6 +308,11 @@ def _closest(spans: Array) -> float:
     inside = 1e-9 * np.where(np.isfinite(spans).all(axis=1), spans[:, 1] - spans[:, 0], 0.0)
     t = np.clip(0.0, spans[:, 0] + inside, spans[:, 1] - inside)
     return float(t[np.argmin(np.abs(t))])
+
+
+def held(bound: float | None) -> tuple[Remedy, ...]:
+    """Return the remedy of a norm bound, if none is assumed."""
+    return (NORM_BOUND,) if bound is None else ()
 
 
 def of_the_ball(ball: NormBall, t: Array, rest: Array, bound: float | None) -> Array:

@@ -34,7 +34,6 @@ ALL_AT_ONCE = Remedy(
 NORM_BOUND = Remedy(
     "a norm bound that you can assume: interval(norm_bound=B, simultaneous=True)",
     "a norm bound that you can assume: --norm-bound B of unassuming region, without --pointwise",
-    norm_bound=True,
 )
 
 
