@@ -15,7 +15,7 @@ from sklearn.svm import SVR
 
 import unassuming as ua
 from unassuming.planning import Predicted, narrowest
-from unassuming.planning.plan import spread
+from unassuming.planning.widths import spread
 
 X = np.linspace(0, 10, 40)[:, None]
 SMOOTH = KernelRidge(kernel="rbf", gamma=0.1, alpha=0.5)
