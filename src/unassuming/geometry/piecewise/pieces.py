@@ -173,17 +173,19 @@ def _quadratics(
     ABC: Array = np.empty((3, *longer.shape[1:]))
     for some in slices(len(sets), rows_that_fit(BATCH_BYTES, 4 * K * longer.shape[2])):
         path = np.zeros((*longer[:, some].shape, K))
-        steps = factor[:, some, :, None] * model.columns[column[some]]
-        np.cumsum(steps, axis=2, out=path[:, :, 1:])
+        steps = path[:, :, 1:]
+        np.multiply(factor[:, some, :, None], model.columns[column[some]], out=steps)
+        np.cumsum(steps, axis=2, out=steps)
         path += (state[:, some] - path[:, np.arange(path.shape[1]), here[some]])[:, :, None]
-        p0, p1, z0, z1 = path
-        ABC[:, some] = _products((p0, p1), (p0 + 2 * z0, p1 + 2 * z1))
+        path[2:] *= 2
+        path[2:] += path[:2]
+        ABC[:, some] = _products(path[:2], path[2:])
     p, z = sizes[:2], sizes[2:]
     settle(list(ABC), p, p + 2 * z, *(error[..., None] for error in errors))
     return x, ABC
 
 
-def _products(x: Sequence[Array], y: Sequence[Array]) -> tuple[Array, Array, Array]:
+def _products(x: Array, y: Array) -> tuple[Array, Array, Array]:
     """Return A, B and C of the products of vectors x[0] + x[1] t and y[0] + y[1] t."""
     dot = partial(np.einsum, "sek,sek->se")
     return dot(x[1], y[1]), dot(x[0], y[1]) + dot(x[1], y[0]), dot(x[0], y[0])
