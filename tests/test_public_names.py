@@ -30,7 +30,7 @@ def ours(thing):
 
 def walk():
     """Public names with the object behind them: of the library, one module down, and results."""
-    for module in (results, problem, diagnosis, lack_of_fit):
+    for module in (results, diagnosis, lack_of_fit):
         for name, thing in vars(module).items():
             if name.startswith("_"):
                 continue

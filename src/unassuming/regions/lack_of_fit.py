@@ -50,7 +50,13 @@ _IN_THE_MODEL = 1e-7
 
 
 class Reason(Enum):
-    """Why a feature is not tested; the value follows "because"."""
+    """Why a feature is not tested; the value follows "because".
+
+    Examples
+    --------
+    >>> Reason.CONSTANT.value
+    'all values are equal'
+    """
 
     TOO_MANY = "the number of tests is limited"
     IN_THE_MODEL = "the model spans this already"

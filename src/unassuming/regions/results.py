@@ -71,8 +71,8 @@ class IntervalUnion:
     Examples
     --------
     >>> some = IntervalUnion(np.array([[-np.inf, -1.0], [2.0, 2.0]])).times(factor=-2.0)
-    >>> some, some.contains([-4.0, 0.0]), some.bounded
-    (IntervalUnion({-4} or [2, inf)), array([ True, False]), False)
+    >>> some, some.contains([-4.0, 0.0]), some.bounded, some.lower, some.upper
+    (IntervalUnion({-4} or [2, inf)), array([ True, False]), False, -4.0, inf)
     """
 
     ends: Array = field(repr=False)
@@ -265,8 +265,8 @@ class Interval(Bounds):
     Examples
     --------
     >>> found = region.interval(level=0.9)
-    >>> found.names, found.description, found.to_frame().shape
-    (('intercept', 'x0', 'x1'), 'every interval is finite and has its level by itself', (3, 4))
+    >>> found.names, found.where_empty, found.to_frame().shape
+    (('intercept', 'x0', 'x1'), 'for 0 of 3 functionals', (3, 4))
     """
 
     names: tuple[str, ...] = ()
@@ -299,8 +299,10 @@ class Band(Bounds):
     Examples
     --------
     >>> band = region.band(X[:2], level=0.9)
-    >>> band.target, band.status.name, band.to_frame().columns.tolist(), band.where_empty
-    ('representation', 'CERTIFIED', ['estimate', 'lower', 'upper'], 'at 0 of 2 inputs')
+    >>> band.target, band.where_empty
+    ('representation', 'at 0 of 2 inputs')
+    >>> band.description
+    'every bound is finite and an honest outer bound of the region'
     """
 
     X: Any = None
