@@ -18,8 +18,7 @@ import unassuming as ua
 from unassuming.cells.balanced import balanced_band, balanced_places, narrowest, sigma
 from unassuming.cells.codes import largest_q, number_of_words, words
 from unassuming.cells.estimates import Atoms, fits
-from unassuming.cells.functions.errors import Errors
-from unassuming.cells.functions.theorem import BandSizes, biased_intervals, function_band
+from unassuming.cells.functions import BandSizes, Errors, biased_intervals, function_band
 from unassuming.cells.instruments import instrument_set
 from unassuming.cells.several import Several, division, joint_rank
 from unassuming.inputs import SingleOptions

@@ -9,9 +9,18 @@ import pytest
 from scipy.linalg import hadamard
 from scipy.stats import binom
 
-from unassuming.cells.functions.errors import Assumed, Errors
-from unassuming.cells.functions.kriging import Coordinates, Kriging, System, Wanted
-from unassuming.cells.functions.predict import (
+from unassuming.cells.functions import (
+    Assumed,
+    BandSizes,
+    Coordinates,
+    Errors,
+    Kriging,
+    System,
+    Wanted,
+    biased_intervals,
+    function_band,
+)
+from unassuming.cells.predict import (
     MadeUp,
     choose,
     choose_band,
@@ -19,7 +28,6 @@ from unassuming.cells.functions.predict import (
     numbers_of_cells,
     pointwise_half_width,
 )
-from unassuming.cells.functions.theorem import BandSizes, biased_intervals, function_band
 
 GAMMA = 0.5
 

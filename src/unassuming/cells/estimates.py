@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
+from scipy.optimize import linprog
 
 from unassuming._numerics import EPS, Factor, factor
 from unassuming._typing import Array, BoolArray, IntArray
@@ -344,3 +345,52 @@ def _inverse(G: Array) -> Array | None:
     except np.linalg.LinAlgError:
         return None
     return np.asarray(inverse) if np.abs(inverse).max(initial=0.0) < _WELL else None
+
+
+def least_absolute_deviations(Q: Array, y: Array) -> Array:
+    """Return coefficients that minimise Σ |y - Qθ|."""
+    n, r = Q.shape
+    size = float(np.abs(y).max(initial=0.0)) or 1.0
+    scale = np.abs(Q).max(axis=0, initial=0.0)
+    scale[scale == 0] = 1.0
+    found = linprog(
+        np.concatenate([np.zeros(r), np.ones(2 * n)]),
+        A_eq=np.hstack([Q / scale, np.eye(n), -np.eye(n)]),
+        b_eq=y / size,
+        bounds=[(None, None)] * r + [(0, None)] * (2 * n),
+        method="highs-ds",
+    )
+    return np.asarray(found.x[:r] * size / scale) if found.success else np.zeros(r)
+
+
+def robust_coefficients(Q: Array, y: Array) -> Array:
+    """Return coefficients that are equivariant and odd, whatever the solver chooses."""
+    plain = np.linalg.lstsq(Q, y, rcond=None)[0]
+    r = y - Q @ plain
+    up, down = least_absolute_deviations(Q, r), least_absolute_deviations(Q, -r)
+    return np.asarray(plain + (up - down) / 2)
+
+
+def robust_estimates(Q: Array, e: Array, labels: IntArray, K: int, U: Array) -> Array:
+    """Return robust estimates (c, K) of numbers U (c, r) in the cells that labels (n,) describe."""
+    theta = [robust_coefficients(Q[labels == b], e[labels == b]) for b in range(K)]
+    return np.asarray(U @ np.transpose(theta))
+
+
+def centred_in_blocks(Phi: Array, blocks: IntArray) -> Array:
+    """Return the design minus its means within blocks: what exchangeable noise identifies."""
+    counts = np.bincount(blocks)
+    means = [np.bincount(blocks, column) / counts for column in Phi.T]
+    centred = Phi - np.transpose(means)[blocks]
+    flat = np.abs(centred).max(axis=0) <= 1e-12 * np.abs(Phi).max(axis=0)
+    return np.asarray(np.where(flat, 0.0, centred))
+
+
+def opposite_pairs(scores: Array, blocks: IntArray, key: int = 0) -> IntArray:
+    """Return disjoint pairs (P, 2) of rows of a block with opposite first scores (n, k)."""
+    order = order_of(scores, key, blocks)
+    pairs = []
+    for members in np.split(order, np.cumsum(np.bincount(blocks))[:-1]):
+        half = len(members) // 2  # of an odd number the one in the middle is left out
+        pairs.append(np.column_stack([members[:half], members[::-1][:half]]))
+    return np.concatenate(pairs).astype(np.intp)

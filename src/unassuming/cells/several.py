@@ -17,8 +17,8 @@ from scipy.linalg import null_space
 from unassuming._numerics import CUT
 from unassuming._typing import Array, IntArray
 from unassuming.cells.balanced import balanced_places
-from unassuming.cells.choose import Division, divide, numbers_of_cells, width_factor
 from unassuming.cells.codes import fewest_cells, in_use, words
+from unassuming.cells.division import Division, divide, numbers_of_cells, width_factor
 from unassuming.cells.estimates import Atoms
 
 _FREE = 1e-13

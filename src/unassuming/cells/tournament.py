@@ -21,8 +21,7 @@ from scipy.special import ndtri
 
 from unassuming._typing import Array, IntArray
 from unassuming.cells.codes import hadamard_words
-from unassuming.cells.estimates import Atoms, Sample, fits, places_of
-from unassuming.cells.robust import robust_estimates
+from unassuming.cells.estimates import Atoms, Sample, fits, places_of, robust_estimates
 from unassuming.cells.theorem import Spans, outward
 from unassuming.noise import powers
 

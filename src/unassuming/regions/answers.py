@@ -11,7 +11,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming.cells.functions.kriging import Wanted
+from unassuming.cells.functions import Wanted
 from unassuming.functionals import Functional
 from unassuming.inputs import (
     SingleOptions,

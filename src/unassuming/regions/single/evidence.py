@@ -12,8 +12,13 @@ import numpy as np
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, IntArray
 from unassuming._words import joined
-from unassuming.cells.estimates import Coordinates, KeptCells, Sample
-from unassuming.cells.pairs import centred_in_blocks, opposite_pairs
+from unassuming.cells.estimates import (
+    Coordinates,
+    KeptCells,
+    Sample,
+    centred_in_blocks,
+    opposite_pairs,
+)
 from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
 from unassuming.objectives import Design
 from unassuming.regions.problem import Problem

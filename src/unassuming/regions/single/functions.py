@@ -21,19 +21,28 @@ from unassuming._numerics import EPS, factor
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells.balanced import BalancedBand
 from unassuming.cells.estimates import by_unit, order_of
-from unassuming.cells.functions.errors import Assumed, Errors
-from unassuming.cells.functions.kriging import Coordinates, Kriging, System, Wanted
-from unassuming.cells.functions.predict import (
+from unassuming.cells.functions import (
+    Assumed,
+    BandSizes,
+    Coordinates,
+    Errors,
+    Kriging,
+    System,
+    Wanted,
+    biased_intervals,
+    function_band,
+)
+from unassuming.cells.predict import (
     Choice,
     choose,
     choose_band,
     interleaved,
+    joint_of_kernel,
     leading,
     looked_at,
     numbers_of_cells,
     unit_functions,
 )
-from unassuming.cells.functions.theorem import BandSizes, biased_intervals, function_band
 from unassuming.cells.theorem import Intervals
 from unassuming.functionals import Functional
 from unassuming.inputs import SingleOptions, check_like, single_column, tangents
@@ -41,7 +50,6 @@ from unassuming.noise import sign_units_of
 from unassuming.objectives import Design, KernelDesign
 from unassuming.regions.problem import Problem
 from unassuming.regions.single.at_once import joint_half_widths
-from unassuming.regions.single.joint_width import joint_of_kernel
 from unassuming.regions.single.options import Setting, single_options
 
 WORKING_SCALE = 1 / 40

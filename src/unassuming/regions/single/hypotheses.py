@@ -11,8 +11,8 @@ import numpy as np
 from unassuming._errors import NotAvailable
 from unassuming._numerics import SEEN, Factor
 from unassuming._typing import Array, IntArray
-from unassuming.cells.choose import Division
 from unassuming.cells.codes import fewest_cells, number_of_words, words
+from unassuming.cells.division import Division
 from unassuming.cells.estimates import CellSums, Coordinates, Sample
 from unassuming.cells.several import Several, division, joint_rank, predicted
 from unassuming.cells.spherical import f_test

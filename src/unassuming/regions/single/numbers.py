@@ -16,10 +16,16 @@ from scipy.special import ndtri
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
 from unassuming._typing import Array, IntArray
-from unassuming.cells.choose import NUMBERS, Division, divide, half_width, information
 from unassuming.cells.codes import CODED, in_use, number_of_words
-from unassuming.cells.estimates import CellSums, Coordinates, Sample, fits, order_of
-from unassuming.cells.robust import robust_estimates
+from unassuming.cells.division import NUMBERS, Division, divide, half_width, information
+from unassuming.cells.estimates import (
+    CellSums,
+    Coordinates,
+    Sample,
+    fits,
+    order_of,
+    robust_estimates,
+)
 from unassuming.cells.spherical import t_intervals
 from unassuming.cells.theorem import intervals
 from unassuming.cells.tournament import (

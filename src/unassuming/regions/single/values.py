@@ -11,8 +11,8 @@ import numpy as np
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
 from unassuming.cells.codes import fewest_cells, largest_q, number_of_words
-from unassuming.cells.functions.kriging import Wanted
-from unassuming.cells.functions.predict import Choice
+from unassuming.cells.functions import Wanted
+from unassuming.cells.predict import Choice
 from unassuming.cells.theorem import Intervals
 from unassuming.inputs import SingleOptions
 from unassuming.ranking import Level, RankTest
