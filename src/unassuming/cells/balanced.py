@@ -1,11 +1,9 @@
 """Simultaneous bands from balanced cells, at an exact level (docs/theory.md 11.8).
 
-K = 2^k cells, and the K rows of the Sylvester-Hadamard matrix as sign vectors: a group in which
-every element but the identity has as many minus signs as plus signs. So Σ_b s_b β_b(z) does not
-contain the true value unless s is the identity. Let σ(z)² = Σ_b 1/v_b(z) / K². The statistics
-T_0 = max_z |mean_b β_b(z) - τ*(z)| / σ(z) and T_s = max_z |mean_b s_b β_b(z)| / σ(z) are then
-exchangeable, and the T_s can be computed. The band mean_b β_b(z) ± σ(z)·(q-th largest T_s) holds at
-all z at once with probability 1 - q/K.
+The K rows of the Sylvester-Hadamard matrix are sign vectors with as many minus as plus signs, but
+for the identity. So Σ_b s_b β_b(z) does not contain the true value. With σ(z)² = Σ_b 1/v_b(z) / K²
+the statistics T_0 = max_z |mean_b β_b(z) - τ*(z)| / σ(z) and T_s = max_z |mean_b s_b β_b(z)| / σ(z)
+are exchangeable: mean_b β_b(z) ± σ(z)·(q-th largest T_s) holds at all z with probability 1 - q/K.
 """
 
 from __future__ import annotations
@@ -126,11 +124,9 @@ def narrowest(
     # `information` gives v (N, K) of the unit vectors U (N, r) for a number of cells, and noise
     # has the size one. None if no number of cells allows the level and identifies all the numbers.
     best = None
-    factors = width_factors(U, numbers, level)
-    for K, factor in zip(numbers, factors, strict=True):
+    for K, factor in zip(numbers, width_factors(U, numbers, level), strict=True):
         half = factor * sigma(information(K))
-        if not np.isfinite(half).all():
-            continue
-        if best is None or np.log(half).mean() < np.log(best[1]).mean():
+        narrower = best is None or np.log(half).mean() < np.log(best[1]).mean()
+        if np.isfinite(half).all() and narrower:
             best = K, half
     return best

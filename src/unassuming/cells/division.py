@@ -1,10 +1,9 @@
 """The division of the rows into cells: a function of the design (docs/theory.md 11.3, 11.9).
 
-Rows, or units of rows, are dealt into K cells in the order of their leverage. Then every two cells
-in turn exchange the two atoms that help most: first by a proxy that costs one matrix product for
-all exchanges, and where this is not enough by the information itself. All numbers, and all pairs of
-cells that have none in common, go at once. Decisions that tie in exact arithmetic are settled by
-the places of the atoms, not by rounding. Numbers of cells are tried from the largest on.
+Rows, or units of rows, are dealt in the order of their leverage. Then every two cells in turn
+exchange the two atoms that help most: by a proxy, and where this is not enough by the information
+itself. All numbers, and pairs of cells without one in common, go at once. Decisions that tie in
+exact arithmetic are settled by the places of the atoms.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from scipy.special import gammaln, stdtrit
@@ -38,11 +37,6 @@ def deal(order: IntArray, K: int) -> IntArray:
     return np.ascontiguousarray(rounds.T)
 
 
-def number_of_leading(r: int) -> int:
-    """Return how many leading atoms are exchanged."""
-    return max(_LEADING, _LEADING_A_COLUMN * r)
-
-
 class Leading:
     """The leading atoms of dealt cells, which are exchanged, and the rest of each cell."""
 
@@ -50,7 +44,7 @@ class Leading:
 
     def __init__(self, atoms: Atoms, dealt: list[IntArray]) -> None:
         (K, places), (N, k, r) = dealt[0].shape, atoms.L.shape
-        s = min(places, -(-number_of_leading(r) // K))
+        s = min(places, -(-max(_LEADING, _LEADING_A_COLUMN * r) // K))
         self.tail = dealt[0][:, s:]
         self.atoms = np.sort(dealt[0][:, :s][dealt[0][:, :s] < N])
         self.N = N
@@ -208,11 +202,8 @@ def _exchanged(
     g_out, g_into = g_out[..., 0], g_into[..., 0]
     reduced = variance[..., None] + g_out**2 * left
     t = out_I @ into.swapaxes(2, 3) if by_row else into @ out_I.swapaxes(2, 3)
-    o, i = (
-        (np.s_[..., None], np.s_[..., None, :])
-        if by_row
-        else (np.s_[..., None, :], np.s_[..., None])
-    )
+    rows, columns = np.s_[..., None], np.s_[..., None, :]
+    o, i = (rows, columns) if by_row else (columns, rows)
     scaled = t * left[o]
     top = scaled * g_out[o]
     top += g_into[i]
@@ -276,7 +267,7 @@ def divide(
     N, k, r = atoms.L.shape
     best = [Division()] * len(U)
     # Where only some atoms are exchanged all numbers share an order, and so the rest of each cell.
-    few = number_of_leading(r) >= N
+    few = max(_LEADING, _LEADING_A_COLUMN * r) >= N
     orders = list(atoms.orders(U, key)) if few else [atoms.order(key)] * len(U)
     for K in numbers_of_cells(N, N * k, r) if cells is None else [cells]:
         ideal = width_factor(K, level)
@@ -286,8 +277,8 @@ def divide(
                 alike.setdefault(id(orders[i]), []).append(i)
         dealt = {order: deal(orders[some[0]], K) for order, some in alike.items()}
         for order, some in alike.items():
-            widths = [half_width(v, level) for v in information(atoms, dealt[order], U[some])]
-            _keep_best(best, some, [dealt[order]] * len(some), widths, N)
+            v = information(atoms, dealt[order], U[some])
+            _keep_best(best, some, [dealt[order]] * len(some), v, level, N)
         worse = [i for some in alike.values() for i in some if best[i].width > ideal * _IDEAL]
         if worse and N > K:
             leading = Leading(atoms, [dealt[id(orders[i])] for i in worse])
@@ -313,10 +304,9 @@ def _improve(
         places = improved(leading, U[which], places)
         G = leading.products(places)
         v = [fits(one, np.zeros((K, r)), U[[i]])[0][0] for i, one in zip(which, G, strict=True)]
-        widths = [half_width(one, level) for one in v]
         cells = [leading.all(one) for one in places]
-        _keep_best(best, which.tolist(), cells, widths, leading.N)
-        bad = np.flatnonzero(np.array(widths) > ideal * _NEAR)
+        widths = _keep_best(best, which.tolist(), cells, v, level, leading.N)
+        bad = np.flatnonzero(widths > ideal * _NEAR)
         solves = len(bad) * K * s * s * r * r if k > 1 else 0
         if not bad.size or K * s > _PLACES or solves > _SOLVES:
             return
@@ -324,12 +314,14 @@ def _improve(
 
 
 def _keep_best(
-    best: list[Division], which: list[int], places: list[IntArray], widths: list[float], N: int
-) -> None:
-    """Keep the divisions of some numbers that are narrower and have no empty cell."""
-    for i, cells, width in zip(which, places, widths, strict=True):
+    best: list[Division], which: list[int], places: list[IntArray], v: Any, level: float, N: int
+) -> Array:
+    """Keep narrower divisions of some numbers without an empty cell, and return their widths."""
+    widths = np.array([half_width(one, level) for one in v])
+    for i, cells, width in zip(which, places, widths.tolist(), strict=True):
         if width < best[i].width and (cells.min(axis=1) < N).all():
             best[i] = Division(cells, width)
+    return widths
 
 
 def information(atoms: Atoms, places: IntArray, U: Array) -> Array:

@@ -1,14 +1,9 @@
 """Values of a function of bounded norm: kriging in cells, with its bias (docs/theory.md 11.5).
 
-The rows see f* = f + (features without a penalty) through representers k(x_j, ·), and a functional
-L of f through its own; here all of them are vectors in common coordinates. In cell b the estimate
+Functionals L of f and the rows k(x_j, ·) are vectors in common coordinates. In cell b the estimate
 of L f* is a_bᵀy_b with kriging weights (K_b + μI)⁻¹k_b, which reproduce free features: a_bᵀZ_b = z.
-Any other weights from the design alone would do.
-
-The bias of cell b is ⟨f, h_b⟩ with h_b = Σ_j a_bj k(x_j, ·) - k(z, ·). For weights w_b a part F of
-the cells has a bias of at most B‖Σ_F w_b h_b‖ / Σ_F w_b, and only the products of the h_b are
-needed for it. A model error adds Δ Σ_F w_b‖a_b‖₁ / Σ_F w_b. The norm bound also limits L f* without
-any data, |L f*| <= B‖L‖, and every interval is cut there.
+Its bias is ⟨f, h_b⟩ with h_b = Σ_j a_bj k(x_j, ·) - k(z, ·), that of a part F of the cells at most
+(B‖Σ_F w_b h_b‖ + Δ Σ_F w_b‖a_b‖₁) / Σ_F w_b. Intervals are cut at B‖L‖, which the norm allows.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Instruments: the coefficient of a column that depends on the noise (docs/theory.md 14).
 
-y = xβ + Zγ + e, where x may depend on e, and the instruments W and the controls Z do not. In cell b
-let W̃_b be the residuals of W_b on Z_b, u_b = W̃_bᵀy_b and v_b = W̃_bᵀx_b, whitened by Σ_b W̃_bᵀW̃_b.
-Then u_b - v_bβ* changes its sign with the noise of the cell, whatever x is. So the statistics
-Z_s(β) = ‖Σ_b s_b (u_b - v_bβ)‖² are exchangeable at β = β*. If s flips the cells in F, and F' are
-the others, then Z_0 <= Z_s if and only if ⟨u_F - v_Fβ, u_F' - v_F'β⟩ <= 0, a quadratic inequality.
-The β that satisfy at least q of them are a finite union of closed intervals of coverage 1 - q/m.
+In cell b of y = xβ + Zγ + e let W̃_b be the residuals of the instruments W_b on Z_b, and u_b, v_b
+the W̃_bᵀy_b, W̃_bᵀx_b, whitened. Then u_b - v_bβ* changes its sign with the noise of the cell, and
+the Z_s(β) = ‖Σ_b s_b (u_b - v_bβ)‖² are exchangeable at β*. If s flips the cells in F, and F' are
+the others, Z_0 <= Z_s if and only if ⟨u_F - v_Fβ, u_F' - v_F'β⟩ <= 0, a quadratic inequality.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """The half-width of intervals and bands of a function, predicted before y is seen (11.5, 11.8, 12).
 
-The data are functions of norm B/2, since a function of norm zero would not show what the norm bound
-costs, plus Gaussian noise of the working scale. Both come from a fixed key. The number of cells K
-and the smoothing μ are chosen by the mean half-width: a wrong noise scale costs some width, never
-coverage.
+The data are functions of norm B/2 and Gaussian noise of the working scale, from a fixed key. The
+number of cells and the smoothing μ are chosen by the mean half-width.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import CUT, EPS
 from unassuming._typing import Array, IntArray
 from unassuming.cells.balanced import balanced_labels
-from unassuming.cells.codes import hadamard_words, in_use, largest_q
+from unassuming.cells.codes import all_in_use, hadamard_words, largest_q
 from unassuming.cells.division import width_factor
 from unassuming.cells.functions import (
     Assumed,
@@ -165,10 +163,7 @@ def pointwise_half_width(errors: Errors, assumed: Assumed, level: float, shifts:
     # `shifts` (D, N, K) are biases of D <= 24 functions; each meets one draw of the noise. For
     # equal cells without a bias the mean is known, and the draws are scaled so that they give it.
     width, D, w = np.full(len(errors.H), np.inf), len(shifts), errors.weights(assumed)
-    used = np.zeros(w.shape, dtype=np.bool_)
-    for row, one in zip(used, w, strict=True):
-        row[in_use(one)] = True
-    for rows, keep in alike(used, _WORDS):
+    for rows, keep in alike(all_in_use(w), _WORDS):
         K, own = int(keep.sum()), w[rows][:, keep]
         flipped, q = _prediction_words(K, level)
         if q and K > 1:

@@ -2,8 +2,7 @@
 
 The numbers are τ = Cθ with k rows in C, so that θ = C⁺τ + Nγ. In cell b let X̃_b be the k columns
 of τ after least squares on those of γ. Then u_b = X̃_bᵀ(y_b - X_bτ) changes its sign with the noise
-of the cell at the true τ. So the statistics ‖V^(-1/2) Σ_b s_b u_b‖² are exchangeable, with
-V = Σ_b V_b and V_b = X̃_bᵀX̃_b. A cell that identifies a part of the numbers contributes that part.
+of the cell at the true τ, so the ‖V^(-1/2) Σ_b s_b u_b‖² with V = Σ_b X̃_bᵀX̃_b are exchangeable.
 """
 
 from __future__ import annotations
@@ -57,15 +56,11 @@ class Several:
         used: IntArray = in_use(share)
         return cls(V[used], u[used])
 
-    @property
-    def whole(self) -> bool:
-        """Whether the cells together identify all the numbers."""
-        values = np.linalg.eigvalsh(self.V.sum(axis=0))
-        return bool(len(self.V) and values[0] > _FREE * values[-1])
-
     def kept(self, C: Array) -> float:
         """Return the mean share that the cells keep of the information of all rows, (CCᵀ)⁻¹."""
-        return float(np.trace(C @ C.T @ self.V.sum(axis=0)) / len(C))
+        V = self.V.sum(axis=0)
+        values = np.linalg.eigvalsh(V)  # none, where the cells leave a number undetermined
+        return float(np.trace(C @ C.T @ V) / len(C)) if values[0] > _FREE * values[-1] else 0.0
 
     def at(self, tau: Array) -> Array:
         """Return V^(-1/2)u_b for the first column and hypothetical values τ (k,): (B, k)."""
@@ -112,9 +107,8 @@ def division(atoms: Atoms, C: Array, level: float, cells: int | None = None) -> 
 def predicted(G: Array, C: Array, level: float) -> float:
     """Return the predicted width of cells with products G (K, r, r), as for one number."""
     found = Several.of(G, np.zeros((*G.shape[:2], 1)), C)
-    if len(found.V) < 2 or not found.whole:
-        return np.inf
-    return width_factor(len(found.V), level) / float(np.sqrt(found.kept(C)))
+    kept = found.kept(C) if len(found.V) > 1 else 0.0
+    return width_factor(len(found.V), level) / float(np.sqrt(kept)) if kept > 0 else np.inf
 
 
 def _width(one: Division) -> float:

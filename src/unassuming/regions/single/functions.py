@@ -1,8 +1,7 @@
 """Values of a function of bounded norm: one at a time, and at once from balanced cells (11.5).
 
-f* is assumed to have a norm of at most B, or to be missed by the features by at most Δ at the
-inputs. Nothing is assumed about the estimator, so kernel models of every loss share this path.
-Rows are put in an order that the inputs determine, so that nothing depends on that of the table.
+Nothing is assumed about the estimator, so kernel models of every loss share this path. Rows are put
+in an order that the inputs determine, so that nothing depends on that of the table.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """The coefficients of endogenous columns, by the cells of their instruments (docs/theory.md 14).
 
-The rows are divided by looking at instruments and controls alone. At a hypothetical value of the
-coefficients of all endogenous columns what is left of y is a linear function of the controls plus
-noise, so the instruments must not explain it: that is a test of several functionals in cells. With
-one endogenous column the values that are not rejected are found in closed form.
+At a hypothetical value of all endogenous coefficients the instruments must not explain what is left
+of y: a test of several functionals in cells, which are chosen by instruments and controls alone.
 """
 
 from __future__ import annotations

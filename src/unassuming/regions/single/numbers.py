@@ -1,8 +1,4 @@
-"""Intervals and tests of single numbers: which rows, in which cells or halves (docs/theory.md 11).
-
-How a number is answered, its `Way`, is chosen by predicted width for one level, before y is seen,
-and kept: the interval of a number does not depend on what else is asked.
-"""
+"""Intervals and tests of single numbers: of which rows, in which cells (docs/theory.md 11)."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from scipy.special import ndtri
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
 from unassuming._typing import Array, IntArray
-from unassuming.cells.codes import CODED, in_use, number_of_words
+from unassuming.cells.codes import CODED, all_in_use, number_of_words
 from unassuming.cells.division import NUMBERS, Division, divide, half_width, information
 from unassuming.cells.estimates import (
     CellSums,
@@ -206,11 +202,8 @@ class Numbers:
             assert way.places is not None
             labels = sample.labels(way.places)
             beta = robust_estimates(sample.Q, sample.e, labels, len(way.places), U)
-        weights = np.zeros_like(v)
-        whole = sums.residual_weights(v) if options.weights == "residuals" else v
-        for i, row in enumerate(v):
-            weights[i, in_use(row)] = whole[i, in_use(row)]
-        return beta, weights
+        weights = sums.residual_weights(v) if options.weights == "residuals" else v
+        return beta, np.where(all_in_use(v), weights, 0.0)
 
     # The choice
 
