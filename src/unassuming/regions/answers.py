@@ -29,6 +29,7 @@ from unassuming.regions.explain import INPUT, Cause, Status
 from unassuming.regions.results import Band, Interval
 from unassuming.regions.shapes import OuterBounds, Question
 from unassuming.regions.single.at_once import NO_MEMBERS, balanced_cells, joint_answer
+from unassuming.regions.single.evidence import CELLS, JOINT, Setting, check_at_once
 from unassuming.regions.single.functions import (
     Assumption,
     Functions,
@@ -38,7 +39,6 @@ from unassuming.regions.single.functions import (
 from unassuming.regions.single.hypotheses import FTest, hypothesis_test
 from unassuming.regions.single.instruments import Instruments
 from unassuming.regions.single.numbers import Numbers
-from unassuming.regions.single.options import CELLS, JOINT, Setting, check_at_once
 from unassuming.regions.single.summary import Summary, at_each, check_level, highest
 from unassuming.regions.single.values import (
     Asked,

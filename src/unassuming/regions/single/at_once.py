@@ -24,8 +24,7 @@ from unassuming.regions.explain import Cause, Explanation, Status
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import count
 from unassuming.regions.shapes import Question, Shape
-from unassuming.regions.single.evidence import Evidence
-from unassuming.regions.single.options import CELLS, JOINT
+from unassuming.regions.single.evidence import CELLS, JOINT, Evidence
 from unassuming.regions.single.summary import Answer
 
 NO_MEMBERS = "balanced cells do not search for members: leave out inner, or use method='joint'."

@@ -49,7 +49,7 @@ from unassuming.noise import sign_units_of
 from unassuming.objectives import Design, KernelDesign
 from unassuming.regions.problem import Problem
 from unassuming.regions.single.at_once import joint_half_widths
-from unassuming.regions.single.options import Setting, single_options
+from unassuming.regions.single.evidence import Setting, single_options
 
 WORKING_SCALE = 1 / 40
 """The working noise scale, as a share of B√k(x, x), which no value of the function exceeds."""

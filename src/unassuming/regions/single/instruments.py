@@ -34,10 +34,9 @@ from unassuming.regions.explain import (
 )
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, several
-from unassuming.regions.single.evidence import Evidence
+from unassuming.regions.single.evidence import Evidence, Setting, single_options
 from unassuming.regions.single.hypotheses import best_cells, few_rows, require_independent
-from unassuming.regions.single.infinite import OTHER_CELLS, too_few
-from unassuming.regions.single.options import Setting, single_options
+from unassuming.regions.single.numbers import OTHER_CELLS, too_few
 from unassuming.regions.single.summary import Answer, tested
 
 

@@ -28,7 +28,7 @@ from unassuming.regions.explain import (
 from unassuming.regions.shapes import OuterBounds, Question, Shape
 from unassuming.regions.single.at_once import too_few_balanced
 from unassuming.regions.single.functions import Assumption, Functions
-from unassuming.regions.single.infinite import NORM_BOUND, OTHER_CELLS, too_few
+from unassuming.regions.single.numbers import NORM_BOUND, OTHER_CELLS, too_few
 from unassuming.regions.single.summary import Answer
 
 T = TypeVar("T")
