@@ -245,8 +245,7 @@ class Errors:
         return np.asarray(bound)
 
 
-_BIASES = 2.0
-"""What the root mean square of the biases counts in σ(z): the largest of them matter."""
+_BIASES = 2.0  # what the root mean square of the biases counts in σ(z): the largest matter
 
 
 def biased_intervals(

@@ -14,8 +14,7 @@ from unassuming._numerics import EPS
 from unassuming._typing import Array
 from unassuming.cells.codes import words
 
-_OUTWARD = 1e-9
-"""By this share of their distance from the centre ends are moved outward, and a little more."""
+_OUTWARD = 1e-9  # by this share of their distance from the centre ends move outward, and more
 
 
 def instrument_estimate(u: Array, v: Array) -> float:

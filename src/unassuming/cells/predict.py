@@ -32,18 +32,14 @@ from unassuming.cells.functions import (
 from unassuming.cells.theorem import alike, parts_of
 from unassuming.noise import powers
 
-SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
-"""Candidates for μ, in units of σ²/B²."""
-_FINER = (3.0, 1 / 3.0)
-"""What the best smoothing of a band is multiplied by, at last."""
+SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)  # candidates for μ, in units of σ²/B²
+_FINER = (3.0, 1 / 3.0)  # what the best smoothing of a band is multiplied by, at last
 _DRAWS, _BAND_DRAWS, _WORDS, _KEY = 24, 12, 127, 118
-_LEADING = 16
-"""Eigenvectors of the kernel matrix that are balanced over the cells."""
-_MOST = 48
-"""Functionals that the choice of a band looks at."""
+_LEADING = 16  # eigenvectors of the kernel matrix that are balanced over the cells
+_MOST = 48  # functionals that the choice of a band looks at
 _BATCH = 2**25
+# Numbers of cells: one at a time, and of a simultaneous band.
 NUMBERS, BALANCED = (5, 6, 7, 8, 10, 12, 16), (2, 4, 8, 16, 32, 64, 128)
-"""Numbers of cells: one at a time, and of a simultaneous band."""
 
 
 def numbers_of_cells(level: float, units: int, *, simultaneous: bool = False) -> list[int]:
@@ -139,8 +135,10 @@ def choose(
     made_up = MadeUp.of(system, wanted, assumed, _DRAWS)
     best = Choice(np.zeros(N, dtype=np.intp), np.full(N, mus[0]), np.full(N, np.inf))
     for index, kriging in enumerate(divisions):
+        (n, r), K = system.features.shape, kriging.K
+        step = rows_that_fit(_BATCH, 4 * (2 * n + K * (r + K + _DRAWS)))
         for mu in mus:
-            for part in slices(N, rows_that_fit(_BATCH, 4 * _wide(kriging))):
+            for part in slices(N, step):
                 some = wanted.part(part)
                 a, known = kriging.weights(some, mu)
                 errors = Errors.of(some, kriging, a, known)
@@ -150,12 +148,6 @@ def choose(
                 best.half_width[better] = width[better - part.start]
                 best.which[better], best.mu[better] = index, mu
     return replace(best, half_width=np.minimum(best.half_width, assumed.limit(wanted.norm)))
-
-
-def _wide(kriging: Kriging) -> int:
-    """Return how many numbers each functional takes."""
-    r = int(kriging.system.features.shape[1])
-    return 2 * kriging.system.n + kriging.K * (r + kriging.K + _DRAWS)
 
 
 def pointwise_half_width(errors: Errors, assumed: Assumed, level: float, shifts: Array) -> Array:
@@ -231,19 +223,16 @@ def choose_band(
         return float(np.median(width)), index, mu, width
 
     found = [at(index, mu) for index in range(len(divisions)) for mu in mus]
-    best = min(found, key=_first)
+    best = min(found, key=lambda one: one[0])
     if len(mus) > 1 and np.isfinite(best[0]):
         for factor in _FINER:
-            best = min(best, at(best[1], max(best[2] * factor, mus[0])), key=_first)
+            found.append(at(best[1], max(best[2] * factor, mus[0])))
+            best = min(found, key=lambda one: one[0])
     _, index, mu, width = best
     N = len(some)
     if np.isfinite(width).all():
         width = np.minimum(width, assumed.limit(some.norm))
     return Choice(np.full(N, index, dtype=np.intp), np.full(N, mu), width)
-
-
-def _first(found: tuple[float, int, float, Array]) -> float:
-    return found[0]
 
 
 def band_half_width(

@@ -20,10 +20,8 @@ from unassuming.cells.codes import fewest_cells, in_use, words
 from unassuming.cells.division import Division, divide, numbers_of_cells, width_factor
 from unassuming.cells.estimates import Atoms
 
-_FREE = 1e-13
-"""Directions with a smaller share of the information of a cell are not identified there."""
-_TIED = 1e-10
-"""Statistics that differ by less, as a share of the lengths they are made of, are equal."""
+_FREE = 1e-13  # directions with a smaller share of the information of a cell are not identified
+_TIED = 1e-10  # statistics that differ by less, as a share of their lengths, are equal
 
 
 @final

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import fdtri
 
 from unassuming._errors import NotAvailable
-from unassuming._typing import Array, BoolArray, IntArray
+from unassuming._typing import Array, BoolArray
 from unassuming.cells.balanced import (
     NUMBERS,
     balanced_band,
@@ -48,21 +48,16 @@ class BalancedCells:
     def answer(self, level: float) -> Answer:
         """Return simultaneous intervals at a level, with adjusted p-values."""
         v, beta = fits(self.sums.G, self.sums.h, self.U)
-        some, N = self.known & (self.size > 0), len(self.known)
+        some, hidden = self.known & (self.size > 0), not self.known.all()
         size = np.where(some, self.size, 1.0)
-        scale = np.where(some, sigma(v), np.inf)
-        found = balanced_band(beta, scale, level, -self.whole / size)
-        center = np.where(
-            some, self.whole + size * found.estimate, np.where(self.known, 0.0, np.nan)
-        )
+        found = balanced_band(beta, np.where(some, sigma(v), np.inf), level, -self.whole / size)
+        center = np.where(self.known, self.whole + size * np.nan_to_num(found.estimate), np.nan)
         half = np.where(some | ~self.known, size * found.half_width, 0.0)  # a functional of zero
-        lower, upper = (np.nan_to_num(center) + sign * half for sign in (-1.0, 1.0))
-        hidden = not self.known.all()
         return Answer.of(
-            N,
+            len(some),
             estimate=center,
-            lower=lower,
-            upper=upper,
+            lower=np.nan_to_num(center) - half,
+            upper=np.nan_to_num(center) + half,
             pvalue=found.pvalue,
             m=found.m,
             level=1 - found.q / found.m if found.q else 1.0,
@@ -96,15 +91,14 @@ def balanced_cells(
         if method == CELLS:
             raise
         return None
-    made = _balanced(evidence, problem, g, level, cells)
+    made, n, rank = _balanced(evidence, problem, g, level, cells), evidence.n, evidence.whole.rank
     if made is None and method == CELLS:
-        there, each = f"there are {count(evidence.n, 'row')}", evidence.whole.rank
+        there, each = f"there are {count(n, 'row')}", rank
         if evidence.kept is not None:
             there, each = f"the stream has {evidence.kept.number}", 1
         elif evidence.clusters is not None:
             there, each = f"there are {count(evidence.clusters, 'block')} of rows", 1
         raise too_few_balanced(level, there, each, cells)
-    n, rank = evidence.n, evidence.whole.rank
     if made is None or method == CELLS or not problem.whitened or n <= rank:
         return made
     some = made.known & (made.size > 0)
@@ -131,10 +125,10 @@ def _balanced(
     def sums(K: int) -> CellSums:
         if kept is not None:
             return kept.sums.merged(K)
-        if K not in problem.divisions:
-            problem.divisions[K] = balanced_places(evidence.signed.atoms, K)
-        places: IntArray = problem.divisions[K]
-        return evidence.signed.atoms.sums(places)
+        atoms, divisions = evidence.signed.atoms, problem.divisions
+        if K not in divisions:
+            divisions[K] = balanced_places(atoms, K)
+        return atoms.sums(divisions[K])
 
     def information(K: int) -> Array:
         found = sums(K)

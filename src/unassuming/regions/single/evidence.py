@@ -33,6 +33,8 @@ _LOGISTIC = (
     "Use region.test(coefficients) for a hypothesis about all of them, or RidgeClassifier(), whose "
     "interval() is finite with few columns."
 )
+_LABELS = f"{_NEED} a regression: labels are not a linear function of the coefficients plus noise."
+_QUANTILES = f"{_NEED} a model of the mean: for regression quantiles only joint regions are known."
 _KERNEL = (
     f"{_NEED} a model with features: a kernel model has as many coefficients as rows, and no group "
     "of rows determines a value."
@@ -46,9 +48,8 @@ class Evidence:
 
     # Of a stream, Phi and y are fewer rows with the same inner products, and `kept` its cells.
     # `signs` (n,) is the unit of each row that may change its sign, `swaps` (n,) the block
-    # within which rows may be swapped; None if the noise does not allow it. `rotated` rows are
-    # coordinates in another basis; `turn` makes such a column of one with a number for each row
-    # of the data.
+    # within which rows may be swapped; None if the noise does not allow it. Rows may be coordinates
+    # in another basis; `turn` makes such a column of one with a number for each row of the data.
 
     n: int
     Phi: Array
@@ -59,26 +60,16 @@ class Evidence:
     spherical: bool
     intercept: bool = False
     kept: KeptCells | None = None
-    rotated: bool = False
     turn: Callable[[Array], Array] = np.asarray
 
     @classmethod
     def of(cls, problem: Problem) -> Evidence:
         """Collect them, or refuse a model or a noise class for which there is no answer."""
         objective = problem.objective
-        if problem.classes is not None:
-            need = (
-                f"{_NEED} a regression: labels are not a linear function of the coefficients plus "
-                "noise."
-            )
+        need = _LABELS if problem.classes is not None else _QUANTILES
+        if problem.classes is not None or objective.quantile is not None:
             python = _LOGISTIC if objective.labels_only else _AT_ONCE
             raise NotAvailable(f"{need} {python}", f"{need} {_WITHOUT}")
-        if objective.quantile is not None:
-            need = (
-                f"{_NEED} a model of the mean: for regression quantiles only joint regions are "
-                "known."
-            )
-            raise NotAvailable(f"{need} {_AT_ONCE}", f"{need} {_WITHOUT}")
         if objective.endogenous:
             names = joined(objective.names[j] for j in objective.endogenous)
             raise NotAvailable(
@@ -129,12 +120,8 @@ class Evidence:
                 "'exchangeable' or 'spherical', or define sign_units(n) or swap_blocks(n) in the "
                 "class if the assumption allows it."
             )
-        intercept, rotated = (
-            design.intercept and bool((design.matrix[:, 0] == 1).all()),
-            problem.rotated,
-        )
-        declared = signs, swaps, spherical
-        return cls(n, design.matrix, y, w, *declared, intercept, rotated=rotated, turn=turn)
+        ones, declared = bool((design.matrix[:, 0] == 1).all()), (signs, swaps, spherical)
+        return cls(n, design.matrix, y, w, *declared, design.intercept and ones, turn=turn)
 
     @property
     def flips(self) -> bool:

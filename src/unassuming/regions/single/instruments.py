@@ -56,11 +56,6 @@ class Instruments:
         return self.objective.names[self.objective.endogenous[0]]
 
     @property
-    def method(self) -> str:
-        """Cells of rows, or of differences of paired rows."""
-        return "cells" if self.evidence.flips else "pairs"
-
-    @property
     def left_out(self) -> tuple[Fact, ...]:
         """What a summary of everything does not contain."""
         controls = self.objective.d > len(self.objective.endogenous)
@@ -85,25 +80,22 @@ class Instruments:
         # The intervals of a union need not be bounded, and `lower` and `upper` are their hull.
         factors, N = self._multiples(g, names), len(g)
         found = self._cells(self._tested, chosen_for, options)
-        z, K = found.whitened(found.u), len(found.V)
-        m = number_of_words(K)
-        q, ends = largest_q(level, m), np.array([[-np.inf, np.inf]])
-        if q:
-            ends = instrument_set(z[..., 0], z[..., 1], q)
-        estimate = instrument_estimate(z[..., 0], z[..., 1]) if K else np.nan
+        z, K, m = found.whitened(found.u), len(found.V), number_of_words(len(found.V))
+        q, u, v = largest_q(level, m), z[..., 0], z[..., 1]
+        ends = instrument_set(u, v, q) if q else np.array([[-np.inf, np.inf]])
+        estimate = instrument_estimate(u, v) if K else np.nan
         sets = tuple(IntervalUnion(ends).times(float(c)) for c in factors)
-        lower, upper = np.array([(one.lower, one.upper) for one in sets]).T
-        rank = joint_rank(z[..., 0])[0] if K else 1
+        rank = joint_rank(u)[0] if K else 1
         status, why = self._status(sets[0], level, K, options)
         return Answer.of(
             N,
             estimate=factors * estimate,
-            lower=lower,
-            upper=upper,
+            lower=[one.lower for one in sets],
+            upper=[one.upper for one in sets],
             pvalue=(m + 1 - rank) / m,
             m=m,
             level=1 - q / m if q else 1.0,
-            method=self.method,
+            method="cells" if self.evidence.flips else "pairs",
             status=status,
             why=why,
             sets=sets,
@@ -199,15 +191,15 @@ class Instruments:
         """Return what kind of set this is; why it is not a bounded interval, and what to do."""
         evidence, name, m = self.evidence, self.name, number_of_words(K)
         q, needed, rank = largest_q(level, m), fewest_cells(level), evidence.whole.rank
+        hull = (Cause.HULL(),) if several([found]) else ()
         if q and not len(found):
             return Status.EMPTY, Explanation((Cause.NO_VALUE(names=name, alpha=q / m),))
-        hull = (Cause.HULL(),) if several([found]) else ()
-        if q and not found.bounded:
-            why = Explanation((*hull, Cause.WEAK_INSTRUMENTS(names=name)), (STRONGER,))
-            return Status.ENDLESS_SET, why
-        if q:
+        if q and found.bounded:
             kind = Status.ONE_BY_ONE if len(found) == 1 else Status.SEVERAL_PARTS
             return kind, Explanation(hull)
+        if q:
+            weak = Cause.WEAK_INSTRUMENTS(names=name)
+            return Status.ENDLESS_SET, Explanation((*hull, weak), (STRONGER,))
         if options.cells is not None:
             fact = Cause.CELLS_CHOSEN(level=level, needed=needed, cells=K)
             return Status.TOO_FEW_CELLS, Explanation((fact,), (OTHER_CELLS,))

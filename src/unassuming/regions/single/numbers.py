@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtr, stdtrit
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
@@ -22,7 +22,6 @@ from unassuming.cells.estimates import (
     order_of,
     robust_estimates,
 )
-from unassuming.cells.spherical import t_intervals
 from unassuming.cells.theorem import intervals
 from unassuming.cells.tournament import (
     Halves,
@@ -49,12 +48,10 @@ from unassuming.regions.problem import Problem
 from unassuming.regions.single.evidence import Evidence, Setting, single_options
 from unassuming.regions.single.summary import NOTHING, Answer, listed, together
 
-_WIDEST = 2.0
-"""Pairs with a wider predicted interval, in units of the normal one, give way to permutations."""
-_LOSING = 1.1
-"""Cells of rows with a wider one are compared with cells of pairs, if the noise allows both."""
-_ROBUST_ROWS = 3
-"""Rows of a cell, for each coefficient, from which least absolute deviations resist outliers."""
+# Pairs with a wider predicted interval, in units of the normal one, give way to permutations; cells
+# of rows with a wider one are compared with cells of pairs, if the noise allows both.
+_WIDEST, _LOSING = 2.0, 1.1
+_ROBUST_ROWS = 3  # of a cell, for each coefficient: least absolute deviations resist outliers
 
 CERTIFIED = ("halves", "palmrt")
 
@@ -109,19 +106,59 @@ class Numbers:
         facts = (Cause.CERTIFIED_ALONE(names=listed(names, certain)),) if certain.any() else ()
         if out.finite.all():
             return replace(out, why=Explanation(facts))
-        why = why_infinite(
-            self.evidence,
-            self.problem.objective.names,
-            g,
-            names,
-            out,
-            level,
-            options,
-            lambda some: self.highest_levels(some, level, options),
-            jointly,
-        )
+        why = self._why_infinite(g, names, out, level, options, jointly)
         why = replace(why, facts=(*facts, *why.facts))
         return replace(out, status=Status.TOO_FEW_CELLS, why=why)
+
+    def _why_infinite(
+        self,
+        g: Array,
+        names: Sequence[str],
+        out: Answer,
+        level: float,
+        options: SingleOptions,
+        jointly: Callable[[float], bool],
+    ) -> Explanation:
+        """Say why intervals of functionals (N, d) are infinite, and what to do."""
+        infinite, cells = ~out.finite, out.cells
+        facts, remedies = list[Fact](), list[Remedy]()
+        evidence, given = self.evidence, options.cells is not None
+        at = evidence.whole
+        hidden, shift = infinite & ~at.vectors(g)[2], np.zeros_like(infinite)
+        if hidden.any():
+            facts += _dependence(evidence, self.problem.objective.names, g, names, hidden)
+        if not evidence.flips and evidence.swaps is not None and not evidence.spherical:
+            shift = infinite & ~hidden & ~evidence.centred.at.vectors(g)[2]
+        if shift.any():
+            facts.append(Cause.SHIFT_NOT_SEEN(names=listed(names, shift)))
+            remedies.append(SYMMETRIC)
+        few = infinite & ~hidden & ~shift
+        if few.any():
+            reached = self.highest_levels(g[few], level, options)
+            if given:
+                least, needed = int(cells[few].min()), fewest_cells(level)
+                facts.append(Cause.CELLS_CHOSEN(level=level, needed=needed, cells=least))
+            for one in np.unique(reached).tolist() if not given else ():
+                same = np.zeros_like(few)
+                same[np.flatnonzero(few)[reached == one]] = True
+                enough = enough_rows(evidence, g[same], level)
+                facts.append(too_few(listed(names, same), level, one, enough))
+            if reached.min() >= 0.5:
+                remedies.append(lower_level(float(reached.min())))
+            rows = evidence.signs is not None and not evidence.in_blocks and evidence.swaps is None
+            offers = {
+                OTHER_CELLS: given,
+                ANY_METHOD: options.method in ("cells", "pairs"),
+                EXCHANGEABLE: rows and not given and at.rows > 2 * at.rank,
+                ALL_AT_ONCE: not hidden.any() and jointly(level),
+            }
+            remedies += [remedy for remedy, works in offers.items() if works]
+        if hidden.any() or (few.any() and fewest_cells(level) <= ALL):
+            remedies.append(FEWER_FEATURES)
+            w, mixed = evidence.weight, evidence.spherical or evidence.swaps is not None
+            if w is None or not mixed or (w == w[0]).all():
+                remedies.append(NORM_BOUND)
+        return Explanation(tuple(facts), tuple(remedies))
 
     def outcome(
         self,
@@ -267,7 +304,7 @@ class Numbers:
                 most = sample.at.rows // (_ROBUST_ROWS * sample.at.rank)
                 few = [one.places is not None and len(one.places) <= most for one in cells]
                 cells = [
-                    one if enough else replace(one, width=np.inf)
+                    one if enough else Division(one.places)
                     for one, enough in zip(cells, few, strict=True)
                 ]
             lost = np.array([one.width for one in cells])
@@ -296,12 +333,11 @@ class Numbers:
             )
         else:  # for a level that so many cells attain
             cells = divide(atoms, U, min(level, 1 - 1 / number_of_words(given)), given)
-        return [
-            one
-            if one.places is None
-            else replace(one, width=half_width(information(atoms, one.places, u[None])[0], level))
-            for one, u in zip(cells, U, strict=True)
-        ]
+        for i, (one, u) in enumerate(zip(cells, U, strict=True)):
+            if one.places is not None:
+                v = information(atoms, one.places, u[None])[0]
+                cells[i] = Division(one.places, half_width(v, level))
+        return cells
 
     def _of_pairs(self, c: Array, level: float, options: SingleOptions) -> Way:
         """Choose cells or halves of pairs for one functional, or permutations of the rows."""
@@ -375,7 +411,13 @@ class Numbers:
             lower, upper, pvalue = got.lower, got.upper, got.pvalue
             attained = got.level
         elif way.method == "t":
-            half, pvalue = t_intervals(at.rest, at.rows - at.rank, level, distance)
+            freedom, pvalue, half = at.rows - at.rank, np.ones(len(g)), np.inf
+            if freedom > 0:
+                error = at.rest / np.sqrt(freedom)
+                half = float(stdtrit(freedom, 0.5 + level / 2)) * error
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    t = np.where(distance == 0, 0.0, np.abs(distance) / error)
+                pvalue = 2 * stdtr(freedom, -t)
             lower, upper = np.full(len(g), -half), np.full(len(g), half)
         elif sample is not None and way.halves is not None:
             found, m = way.halves.spans(sample, U, robust=options.robust), way.halves.m
@@ -420,8 +462,7 @@ def _width(way: Way) -> float:
     return way.width
 
 
-_ROWS_FOR_HALVES = 4
-"""Rows for each coefficient from which halves are within twice the t interval."""
+_ROWS_FOR_HALVES = 4  # for each coefficient, from which halves are within twice the t interval
 
 OTHER_CELLS = Remedy("leave out cells for the default", None)
 ANY_METHOD = Remedy("method='auto', which tries halves of the rows as well", None)
@@ -434,60 +475,6 @@ NORM_BOUND = Remedy(
     "a norm bound that you can assume: --norm-bound B of unassuming region, without --pointwise",
     norm_bound=True,
 )
-
-
-def why_infinite(
-    evidence: Evidence,
-    columns: Sequence[str],
-    g: Array,
-    names: Sequence[str],
-    out: Answer,
-    level: float,
-    options: SingleOptions,
-    best: Callable[[Array], Array],
-    jointly: Callable[[float], bool],
-) -> Explanation:
-    """Say why intervals of functionals (N, d) of named columns are infinite, and what to do."""
-    # `best` gives the highest level at which each of some functionals has a finite one, and
-    # `jointly` says whether the joint region of a level is bounded.
-    infinite, cells = ~out.finite, out.cells
-    facts, remedies = list[Fact](), list[Remedy]()
-    at, given = evidence.whole, options.cells is not None
-    hidden, shift = infinite & ~at.vectors(g)[2], np.zeros_like(infinite)
-    if hidden.any():
-        facts += _dependence(evidence, columns, g, names, hidden)
-    if not evidence.flips and evidence.swaps is not None and not evidence.spherical:
-        shift = infinite & ~hidden & ~evidence.centred.at.vectors(g)[2]
-    if shift.any():
-        facts.append(Cause.SHIFT_NOT_SEEN(names=listed(names, shift)))
-        remedies.append(SYMMETRIC)
-    few = infinite & ~hidden & ~shift
-    if few.any():
-        reached = best(g[few])
-        if given:
-            least, needed = int(cells[few].min()), fewest_cells(level)
-            facts.append(Cause.CELLS_CHOSEN(level=level, needed=needed, cells=least))
-        for one in np.unique(reached).tolist() if not given else ():
-            same = np.zeros_like(few)
-            same[np.flatnonzero(few)[reached == one]] = True
-            enough = enough_rows(evidence, g[same], level)
-            facts.append(too_few(listed(names, same), level, one, enough))
-        if reached.min() >= 0.5:
-            remedies.append(lower_level(float(reached.min())))
-        rows = evidence.signs is not None and not evidence.in_blocks and evidence.swaps is None
-        offers = {
-            OTHER_CELLS: given,
-            ANY_METHOD: options.method in ("cells", "pairs"),
-            EXCHANGEABLE: rows and not given and at.rows > 2 * at.rank,
-            ALL_AT_ONCE: not hidden.any() and jointly(level),
-        }
-        remedies += [remedy for remedy, works in offers.items() if works]
-    if hidden.any() or (few.any() and fewest_cells(level) <= ALL):
-        remedies.append(FEWER_FEATURES)
-        w, mixed = evidence.weight, evidence.spherical or evidence.swaps is not None
-        if w is None or not mixed or (w == w[0]).all():
-            remedies.append(NORM_BOUND)
-    return Explanation(tuple(facts), tuple(remedies))
 
 
 def too_few(names: str, level: float, best: float, enough: str) -> Fact:

@@ -27,15 +27,10 @@ from unassuming.regions.results import IntervalUnion, Levels, several, table
 
 T = TypeVar("T")
 
-NOTHING = "nothing"
-"""The method for a number that the rows do not determine."""
+NOTHING = "nothing"  # the method for a number that the rows do not determine
 
-_SHOWN = 40
-"""Rows of a summary that are printed."""
-_LISTED = 4
-"""Names that are listed in a sentence."""
-_VISIBLE = 0.1
-"""Estimates that differ by a larger share of the interval are pointed out."""
+_SHOWN, _LISTED = 40, 4  # rows of a summary that are printed, names listed in a sentence
+_VISIBLE = 0.1  # estimates that differ by a larger share of the interval are pointed out
 
 
 @final
@@ -117,20 +112,17 @@ class Summary:
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, one row for each number, indexed by name."""
-        columns: dict[str, Any] = {
-            **{name: getattr(self, name) for name in ("estimate", "lower", "upper", "pvalue")},
-            "model_estimate": self.model_estimate,
-            "level": self.level,
-            "method": list(self.method),
-        }
+        names = ("estimate", "lower", "upper", "pvalue", "model_estimate", "level")
+        columns: dict[str, Any] = {name: getattr(self, name) for name in names}
+        columns["method"] = list(self.method)
         if self.sets is not None:
             columns["set"] = list(map(str, self.sets))
         return as_frame(columns, index=list(self.names))
 
     def _columns(self) -> list[tuple[str, list[str]]]:
         """Return the columns that are printed; attained level and method only if they vary."""
-        ends = [(name, getattr(self, name)) for name in ("estimate", "lower", "upper")]
-        columns = [(name, [f"{x:.6g}" for x in column]) for name, column in ends]
+        ends = ("estimate", "lower", "upper")
+        columns = [(name, [f"{x:.6g}" for x in getattr(self, name)]) for name in ends]
         if self.sets is not None and several(self.sets):
             columns[1:] = [("set", list(map(str, self.sets)))]
         least = np.zeros(len(self)) if self.smallest_pvalue is None else self.smallest_pvalue
