@@ -19,8 +19,7 @@ from unassuming.cells.balanced import balanced_band, balanced_places, narrowest,
 from unassuming.cells.codes import largest_q, number_of_words, words
 from unassuming.cells.estimates import Atoms, fits
 from unassuming.cells.functions import BandSizes, Errors, biased_intervals, function_band
-from unassuming.cells.instruments import instrument_set
-from unassuming.cells.several import Several, division, joint_rank
+from unassuming.cells.several import Several, division, instrument_set, joint_rank
 from unassuming.regions.single.functions import Assumption, Functions
 from unassuming.regions.single.values import Cells
 

@@ -18,7 +18,7 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, IntArray
 from unassuming.cells.codes import hadamard_words, largest_q
 from unassuming.cells.division import Leading, balance, deal
-from unassuming.cells.estimates import Atoms
+from unassuming.cells.estimates import Atoms, labels_of
 
 NUMBERS = (2, 4, 8, 16, 32, 64, 128, 256)
 _DRAWS, _KEY, _BATCH = 2**14, 118, 2**25
@@ -47,11 +47,7 @@ def sigma(v: Array) -> Array:
 
 
 def balanced_band(
-    beta: Array,
-    scale: Array,
-    level: float,
-    tau: Array | float = 0.0,
-    bias: Array | float = 0.0,
+    beta: Array, scale: Array, level: float, tau: Array | float = 0.0, bias: Array | float = 0.0
 ) -> BalancedBand:
     """Return the band of N numbers from estimates (N, K) of K = 2^k cells, in units σ(z) (N,)."""
     # σ(z) is infinite where some cell does not identify the number. The attained level is the
@@ -98,9 +94,7 @@ def balanced_places(atoms: Atoms, K: int, U: Array | None = None) -> IntArray:
 def balanced_labels(Q: Array, K: int, units: IntArray | None = None) -> IntArray:
     """Return the cell of each row (n,), from second moments of orthonormal columns Q (n, r)."""
     atoms = Atoms.of(Q, np.zeros(len(Q)), units)
-    labels = np.empty(len(atoms) + 1, dtype=np.intp)
-    labels[balanced_places(atoms, K)] = np.arange(K)[:, None]
-    return labels[:-1] if units is None else labels[:-1][units]
+    return labels_of(balanced_places(atoms, K), len(atoms), units)
 
 
 def width_factors(U: Array, numbers: list[int], level: float) -> Array:

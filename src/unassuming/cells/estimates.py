@@ -111,10 +111,11 @@ class Sample:
         *,
         intercept: bool = False,
         units: IntArray | None = None,
+        found: Factor | None = None,
     ) -> Sample:
-        """Return rows (n, d) with targets y (n,) and weights w (n,)."""
+        """Return rows (n, d) with targets y (n,) and weights w (n,); ``found`` is their factor."""
         weight = np.ones(len(y)) if w is None else w
-        found = factor(Phi, weight, intercept=intercept)
+        found = factor(Phi, weight, intercept=intercept) if found is None else found
         shift = float(y.mean()) if intercept else 0.0
         e = (y - shift) * np.sqrt(weight)
         length = float(np.linalg.norm(e))
@@ -134,10 +135,7 @@ class Sample:
 
     def labels(self, places: IntArray) -> IntArray:
         """Return the cell of each row (n,) from the atoms (K, s) of the cells."""
-        N = len(self.atoms)
-        labels = np.empty(N + 1, dtype=np.intp)
-        labels[places] = np.arange(len(places))[:, None]
-        return labels[:N] if self.units is None else labels[:N][self.units]
+        return labels_of(places, len(self.atoms), self.units)
 
     def places(self, labels: IntArray) -> IntArray:
         """Return the atoms (K, s) of cells that labels 0, ..., K - 1 of rows (n,) describe."""
@@ -241,6 +239,13 @@ def _gathered(A: Array, places: IntArray) -> Array:
     part = A[np.minimum(places, N - 1)]
     part[places >= N] = 0.0
     return part.reshape(len(places), -1, *A.shape[2:])
+
+
+def labels_of(places: IntArray, N: int, units: IntArray | None) -> IntArray:
+    """Return the cell of each row (n,) from the atoms (K, s) of the cells."""
+    labels = np.empty(N + 1, dtype=np.intp)
+    labels[places] = np.arange(len(places))[:, None]
+    return labels[:N] if units is None else labels[:N][units]
 
 
 def places_of(labels: IntArray) -> IntArray:

@@ -63,10 +63,7 @@ def parts_of(K: int) -> tuple[Array, Array]:
 
 
 def spans(
-    beta: Array,
-    v: Array,
-    blur: Array | float = 0.0,
-    bias: tuple[Array | float, ...] = (0.0, 0.0),
+    beta: Array, v: Array, blur: Array | float = 0.0, bias: tuple[Array | float, ...] = (0.0, 0.0)
 ) -> Spans:
     """Return the spans of N numbers from their estimates and positive weights (N, K)."""
     # `bias` (N, m - 1) bounds the biases of the means over F and over the other cells.

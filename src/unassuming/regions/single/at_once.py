@@ -10,13 +10,7 @@ from scipy.special import fdtri
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
-from unassuming.cells.balanced import (
-    NUMBERS,
-    balanced_band,
-    balanced_places,
-    narrowest,
-    sigma,
-)
+from unassuming.cells.balanced import NUMBERS, balanced_band, balanced_places, narrowest, sigma
 from unassuming.cells.codes import largest_q
 from unassuming.cells.estimates import CellSums, fits
 from unassuming.ranking import Level

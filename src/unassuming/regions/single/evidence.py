@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, partial
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
 from unassuming._errors import NotAvailable
+from unassuming._numerics import Factor
 from unassuming._typing import Array, IntArray
 from unassuming._words import joined
 from unassuming.cells.balanced import NUMBERS
@@ -23,7 +24,7 @@ from unassuming.cells.estimates import (
 )
 from unassuming.inputs import SingleOptions, check_single
 from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
-from unassuming.objectives import Design
+from unassuming.objectives import Design, DesignedObjective
 from unassuming.regions.problem import Problem
 
 _NEED = "intervals and tests of one number at a time need"
@@ -50,6 +51,7 @@ class Evidence:
     # `signs` (n,) is the unit of each row that may change its sign, `swaps` (n,) the block
     # within which rows may be swapped; None if the noise does not allow it. Rows may be coordinates
     # in another basis; `turn` makes such a column of one with a number for each row of the data.
+    # `factor` is that of the objective if it has the same rows and no penalty.
 
     n: int
     Phi: Array
@@ -61,6 +63,7 @@ class Evidence:
     intercept: bool = False
     kept: KeptCells | None = None
     turn: Callable[[Array], Array] = np.asarray
+    factor: Factor | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> Evidence:
@@ -120,8 +123,11 @@ class Evidence:
                 "'exchangeable' or 'spherical', or define sign_units(n) or swap_blocks(n) in the "
                 "class if the assumption allows it."
             )
+        o = problem.objective
+        alike = design is o.design and o.basis is None and o.quadratic and o.sign_blind
+        own = cast(DesignedObjective, o).factor if alike and Q is None else None
         ones, declared = bool((design.matrix[:, 0] == 1).all()), (signs, swaps, spherical)
-        return cls(n, design.matrix, y, w, *declared, design.intercept and ones, turn=turn)
+        return cls(n, design.matrix, y, w, *declared, design.intercept and ones, None, turn, own)
 
     @property
     def flips(self) -> bool:
@@ -157,7 +163,8 @@ class Evidence:
 
     def _with(self, y: Array) -> Sample:
         units = self.signs if self.in_blocks else None
-        return Sample.of(self.Phi, y, self.weight, intercept=self.intercept, units=units)
+        options: dict[str, Any] = {"intercept": self.intercept, "units": units}
+        return Sample.of(self.Phi, y, self.weight, found=self.factor, **options)
 
     @cached_property
     def plain(self) -> Sample:

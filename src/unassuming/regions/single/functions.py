@@ -17,18 +17,8 @@ from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
 from unassuming._typing import Array, IntArray
 from unassuming.cells.estimates import by_unit, order_of
-from unassuming.cells.functions import (
-    Assumed,
-    Coordinates,
-    Kriging,
-    System,
-    Wanted,
-)
-from unassuming.cells.predict import (
-    interleaved,
-    leading,
-    unit_functions,
-)
+from unassuming.cells.functions import Assumed, Coordinates, Kriging, System, Wanted
+from unassuming.cells.predict import interleaved, leading, unit_functions
 from unassuming.functionals import Functional
 from unassuming.inputs import SingleOptions, check_like, single_column, tangents
 from unassuming.noise import sign_units_of
@@ -59,8 +49,7 @@ NO_SLOPES = (
 class Assumption:
     """What a user assumes of the function: B, Δ, and a working noise scale; None if not given."""
 
-    # `whole` says whether values of f* itself are wanted, not those of a model that misses it by
-    # Δ.
+    # `whole`: values of f* itself are wanted, not those of a model that misses it by Δ.
 
     norm_bound: float | None
     model_error: float | None = None
@@ -101,19 +90,19 @@ class Functions:
             )
         self.problem = problem
         self.design: Design = problem.design("one value at a time")
-        self.data = problem.data(
-            "values of a function with a norm bound or model error need", IN_MEMORY
-        )
+        need = "values of a function with a norm bound or a model error need"
+        self.data = problem.data(need, IN_MEMORY)
         self.basis, noise = problem.left_to_rotate
         units = sign_units_of(noise, problem.n)
         if units is None:
             raise NotAvailable(
-                "values of a function with a norm bound or a model error need noise whose signs "
-                f"may change, and {problem.noise!r} does not declare that: use noise='symmetric' "
-                "or ua.noise.BlockSymmetric(blocks) if the noise is symmetric, or method='joint'."
+                f"{need} noise whose signs may change, and {problem.noise!r} does not declare "
+                "that: use noise='symmetric' or ua.noise.BlockSymmetric(blocks) if the noise is "
+                "symmetric, or method='joint'."
             )
         self._units = None if int(units.max()) + 1 == len(units) else units
         self._made: dict[object, Kriging] = {}
+        self._systems: dict[bool, System] = {}
 
     @property
     def units(self) -> int:
@@ -169,25 +158,19 @@ class Functions:
     def _weight(self) -> Array:
         return np.ones(self.problem.n) if self.data.weight is None else self.data.weight
 
-    @cached_property
-    def _bounded(self) -> System:
-        return self._ordered(self._penalised[0])
-
-    @cached_property
-    def _free(self) -> System:
-        """The rows if every feature is free."""
-        if self.design.dual:
-            raise NotAvailable(NO_FEATURES)
-        Phi = self._turned(self.design.matrix)
-        return self._ordered(System(Phi, self._weight, np.zeros((len(Phi), 0)), 0.0))
-
-    def _ordered(self, system: System) -> System:
-        rows = self.order
-        return System(system.trend[rows], system.weight[rows], system.features[rows], system.unit)
-
     def system(self, assumption: Assumption) -> System:
-        """Return the rows under an assumption, in their order."""
-        return self._free if assumption.norm_bound is None else self._bounded
+        """Return the rows under an assumption, in their order; without a bound all are free."""
+        bounded = assumption.norm_bound is not None
+        if bounded not in self._systems:
+            if self.design.dual and not bounded:
+                raise NotAvailable(NO_FEATURES)
+            whole, rows = self._penalised[0] if bounded else None, self.order
+            if whole is None:
+                Phi = self._turned(self.design.matrix)
+                whole = System(Phi, self._weight, Phi[:, :0], 0.0)
+            parts = (part[rows] for part in (whole.trend, whole.weight, whole.features))
+            self._systems[bounded] = System(*parts, whole.unit)
+        return self._systems[bounded]
 
     @cached_property
     def y(self) -> Array:
@@ -256,7 +239,7 @@ class Functions:
         B, delta = assumption.norm_bound or 0.0, assumption.model_error or 0.0
         scale = assumption.noise_scale
         if scale is None and B:
-            square = np.square(self._bounded.features).sum(axis=1)
+            square = np.square(self.system(assumption).features).sum(axis=1)
             scale = WORKING_SCALE * B * float(np.sqrt(np.median(square)))
         return Assumed(B, delta, scale or 10 * delta or 1.0)
 

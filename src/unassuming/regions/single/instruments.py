@@ -18,8 +18,7 @@ from unassuming._typing import Array, IntArray
 from unassuming._words import joined
 from unassuming.cells.codes import fewest_cells, largest_q, number_of_words
 from unassuming.cells.estimates import Sample
-from unassuming.cells.instruments import instrument_estimate, instrument_set
-from unassuming.cells.several import Several, joint_rank
+from unassuming.cells.several import Several, instrument_estimate, instrument_set, joint_rank
 from unassuming.inputs import SingleOptions
 from unassuming.objectives import InstrumentObjective
 from unassuming.ranking import RankTest

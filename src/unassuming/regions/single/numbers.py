@@ -120,9 +120,8 @@ class Numbers:
         jointly: Callable[[float], bool],
     ) -> Explanation:
         """Say why intervals of functionals (N, d) are infinite, and what to do."""
-        infinite, cells = ~out.finite, out.cells
         facts, remedies = list[Fact](), list[Remedy]()
-        evidence, given = self.evidence, options.cells is not None
+        evidence, given, infinite = self.evidence, options.cells is not None, ~out.finite
         at = evidence.whole
         hidden, shift = infinite & ~at.vectors(g)[2], np.zeros_like(infinite)
         if hidden.any():
@@ -136,7 +135,7 @@ class Numbers:
         if few.any():
             reached = self.highest_levels(g[few], level, options)
             if given:
-                least, needed = int(cells[few].min()), fewest_cells(level)
+                least, needed = int(out.cells[few].min()), fewest_cells(level)
                 facts.append(Cause.CELLS_CHOSEN(level=level, needed=needed, cells=least))
             for one in np.unique(reached).tolist() if not given else ():
                 same = np.zeros_like(few)
@@ -223,9 +222,10 @@ class Numbers:
         """Return the rows, or the differences of pairs of rows, that a way is about."""
         if way.pairs is None:
             return self.evidence.plain if way.method in ("palmrt", "t") else self.evidence.signed
-        if id(way.pairs) not in self._paired:
-            self._paired[id(way.pairs)] = self.evidence.paired(way.pairs)
-        return self._paired[id(way.pairs)]
+        key = id(way.pairs)
+        if key not in self._paired:
+            self._paired[key] = self.evidence.paired(way.pairs)
+        return self._paired[key]
 
     def coordinates(self, way: Way) -> Coordinates:
         """Return the coordinates of the rows of one way."""
@@ -300,13 +300,10 @@ class Numbers:
         else:
             cells = self._cells(sample, U, level, options)
         if options.method == "auto" and options.cells is None:
-            if options.robust:
-                most = sample.at.rows // (_ROBUST_ROWS * sample.at.rank)
-                few = [one.places is not None and len(one.places) <= most for one in cells]
-                cells = [
-                    one if enough else Division(one.places)
-                    for one, enough in zip(cells, few, strict=True)
-                ]
+            most = sample.at.rows // (_ROBUST_ROWS * sample.at.rank)
+            for i, one in enumerate(cells):
+                if options.robust and one.places is not None and len(one.places) > most:
+                    cells[i] = Division(one.places)
             lost = np.array([one.width for one in cells])
             made, widths = halves_where_narrower(sample.atoms, U, level, lost)
         for i, one, half, unit in zip(known, cells, widths, size, strict=True):

@@ -14,13 +14,7 @@ from unassuming._frames import as_frame
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming._words import joined, shown
 from unassuming.noise import BlockSymmetric, Noise, Symmetric
-from unassuming.ranking import (
-    Level,
-    as_double,
-    as_levels,
-    level_in_digits,
-    pvalue_in_print,
-)
+from unassuming.ranking import Level, as_double, as_levels, level_in_digits, pvalue_in_print
 from unassuming.regions.explain import INPUT, Cause, Explanation, Language, Status
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, Levels, several, table
@@ -175,12 +169,10 @@ class Summary:
     def _repr_html_(self) -> str:
         columns = self._columns()
         head = "".join(f"<th>{escape(name)}</th>" for name, _ in [("", None), *columns])
-        body = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th>"
-            + "".join(f"<td>{escape(column[i])}</td>" for _, column in columns)
-            + "</tr>"
-            for i, name in enumerate(self.names)
-        )
+        body = ""
+        for i, name in enumerate(self.names):
+            cells = "".join(f"<td>{escape(column[i])}</td>" for _, column in columns)
+            body += f"<tr><th style='text-align:left'>{escape(name)}</th>{cells}</tr>"
         notes = [self._line(), *self.explanation.sentences(Language.PYTHON)]
         said = "".join(f"<p>{escape(note)}</p>" for note in notes)
         return f"<div><table><tr>{head}</tr>{body}</table>{said}</div>"
