@@ -216,10 +216,15 @@ def choose_band(
     """Choose one division and smoothing for all functionals, by their median half-width."""
     # Half-widths are those of the functionals that were looked at.
     some, mus = wanted.part(looked_at(len(wanted))), smoothings(system, assumed)
-    y = MadeUp.of(system, some, assumed, _BAND_DRAWS).outputs(system, assumed)
+    N, y = len(some), MadeUp.of(system, some, assumed, _BAND_DRAWS).outputs(system, assumed)
 
     def at(index: int, mu: float) -> tuple[float, int, float, Array]:
-        width = band_half_width(divisions[index], some, mu, assumed, level, y)
+        a, known = divisions[index].weights(some, mu)
+        width = np.full(N, np.inf)
+        if largest_q(level, divisions[index].K) and known.all():
+            sizes = BandSizes.of(Errors.of(some, divisions[index], a, known), assumed)
+            bands = [function_band(u, sizes, level) for u in divisions[index].sums(a, y)]
+            width = np.mean([band.half_width for band in bands], axis=0)
         return float(np.median(width)), index, mu, width
 
     found = [at(index, mu) for index in range(len(divisions)) for mu in mus]
@@ -229,22 +234,9 @@ def choose_band(
             found.append(at(best[1], max(best[2] * factor, mus[0])))
             best = min(found, key=lambda one: one[0])
     _, index, mu, width = best
-    N = len(some)
     if np.isfinite(width).all():
         width = np.minimum(width, assumed.limit(some.norm))
     return Choice(np.full(N, index, dtype=np.intp), np.full(N, mu), width)
-
-
-def band_half_width(
-    kriging: Kriging, wanted: Wanted, mu: float, assumed: Assumed, level: float, y: Array
-) -> Array:
-    """Return the mean half-widths of the band for made-up outputs y (D, n): (N,)."""
-    a, known = kriging.weights(wanted, mu)
-    if not largest_q(level, kriging.K) or not known.all():
-        return np.full(len(wanted), np.inf)
-    sizes = BandSizes.of(Errors.of(wanted, kriging, a, known), assumed)
-    bands = [function_band(u, sizes, level).half_width for u in kriging.sums(a, y)]
-    return np.asarray(np.mean(bands, axis=0))
 
 
 _ORDER = 128

@@ -97,13 +97,17 @@ def division(atoms: Atoms, C: Array, level: float, cells: int | None = None) -> 
         best = divide(atoms, u, level, cells)[0]
         if np.isfinite(best.width) or cells is not None:
             return best
-        return min((divide(atoms, u, level, K)[0] for K in sorted(few)), key=_width, default=best)
+        return min(
+            (divide(atoms, u, level, K)[0] for K in sorted(few)),
+            key=lambda one: one.width,
+            default=best,
+        )
     U, found = np.linalg.qr(C.T)[0].T, []
     numbers = few | set(numbers_of_cells(N, N * each, r)) if cells is None else {cells}
     for K in sorted(numbers):
         places = balanced_places(atoms, K, U)
         found.append(Division(places, predicted(atoms.products(places), C, level)))
-    return min(found, key=_width, default=Division())
+    return min(found, key=lambda one: one.width, default=Division())
 
 
 def predicted(G: Array, C: Array, level: float) -> float:
@@ -111,10 +115,6 @@ def predicted(G: Array, C: Array, level: float) -> float:
     found = Several.of(G, np.zeros((*G.shape[:2], 1)), C)
     kept = found.kept(C) if len(found.V) > 1 else 0.0
     return width_factor(len(found.V), level) / float(np.sqrt(kept)) if kept > 0 else np.inf
-
-
-def _width(one: Division) -> float:
-    return one.width
 
 
 _OUTWARD = 1e-9  # by this share of their distance from the centre ends move outward, and more

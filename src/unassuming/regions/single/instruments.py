@@ -77,7 +77,7 @@ class Instruments:
     ) -> Answer:
         """Return the sets of multiples of the one endogenous coefficient."""
         # The intervals of a union need not be bounded, and `lower` and `upper` are their hull.
-        factors, N = self._multiples(g, names), len(g)
+        factors = self._multiples(g, names)
         found = self._cells(self._tested, chosen_for, options)
         z, K, m = found.whitened(found.u), len(found.V), number_of_words(len(found.V))
         q, u, v = largest_q(level, m), z[..., 0], z[..., 1]
@@ -87,7 +87,7 @@ class Instruments:
         rank = joint_rank(u)[0] if K else 1
         status, why = self._status(sets[0], level, K, options)
         return Answer.of(
-            N,
+            len(g),
             estimate=factors * estimate,
             lower=[one.lower for one in sets],
             upper=[one.upper for one in sets],
@@ -147,10 +147,8 @@ class Instruments:
         # That is functionals (k, D) of the exogenous columns and their values in a regression of y
         # - xβ, where those of the instruments are zero.
         require_independent(g)
-        o = self.objective
-        controls = o.d - len(o.endogenous)
-        unit = np.abs(g).max(axis=1)
-        g, tau = g / unit[:, None], tau / unit
+        o, controls = self.objective, self.objective.d - len(self.objective.endogenous)
+        g, tau = g / np.abs(g).max(axis=1)[:, None], tau / np.abs(g).max(axis=1)
         wanted = np.eye(o.d)[o.endogenous]
         M = np.linalg.lstsq(g.T, wanted.T, rcond=None)[0].T  # M g = wanted
         if np.abs(M @ g - wanted).max() > SEEN:

@@ -281,7 +281,7 @@ class Numbers:
                 if way.width > _LOSING * normal[i]:
                     other = self._of_pairs(g[i], level, options)
                     if other.method != "palmrt" or np.isinf(way.width):
-                        ways[i] = min(way, other, key=_width)
+                        ways[i] = min(way, other, key=lambda one: one.width)
         return ways
 
     def _of_rows(
@@ -375,9 +375,8 @@ class Numbers:
         for K in numbers:
             sums = kept.sums.merged(K)
             for i, v in enumerate(fits(sums.G, sums.h, U)[0]):
-                width = half_width(v, level) * float(size[i])
-                if seen[i] and width < ways[i].width:
-                    ways[i] = Way("cells", width, merged=K)
+                new = Way("cells", half_width(v, level) * float(size[i]), merged=K)
+                ways[i] = new if seen[i] and new.width < ways[i].width else ways[i]
         return ways
 
     # The answers
@@ -453,10 +452,6 @@ def _ends(center: Array, size: Array, lower: Array, upper: Array) -> tuple[Array
             np.where(np.isfinite(low), np.minimum(low + inside[0], middle), low),
             np.where(np.isfinite(high), np.maximum(high - inside[1], middle), high),
         )
-
-
-def _width(way: Way) -> float:
-    return way.width
 
 
 _ROWS_FOR_HALVES = 4  # for each coefficient, from which halves are within twice the t interval

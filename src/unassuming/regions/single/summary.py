@@ -135,12 +135,11 @@ class Summary:
 
     def _line(self) -> str:
         """Return the one line that every summary has."""
-        attained = self._levels
-        apart = len(attained) == 1 and abs(attained[0] - self.requested_level) >= 5e-4
+        attained, asked = self._levels, self.requested_level
+        apart = len(attained) == 1 and abs(attained[0] - asked) >= 5e-4
         at = f" (attained: {percent(attained[0])})" if apart else ""
         held = "all at once" if self.simultaneous else "one at a time"
-        level = percent(self.requested_level)
-        return f"{level} intervals{at}, {held}. Assumes {self.assumption}."
+        return f"{percent(asked)} intervals{at}, {held}. Assumes {self.assumption}."
 
     def text(self, language: Language = Language.PYTHON) -> str:
         """Return what is printed, with remedies in Python or as options of the command line.
@@ -180,8 +179,7 @@ class Summary:
 
 def percent(level: float) -> str:
     """Return a level in percent, as "95 %" or "96.9 %"."""
-    near_one = 0.9999 < level < 1
-    digits = len(level_in_digits(level)) - 2 if near_one else 4
+    digits = len(level_in_digits(level)) - 2 if 0.9999 < level < 1 else 4
     return f"{100 * level:.{digits}g} %"
 
 
