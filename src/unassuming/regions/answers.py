@@ -28,7 +28,6 @@ from unassuming.ranking import Level, RankTest
 from unassuming.regions.explain import INPUT, Cause, Status
 from unassuming.regions.results import Band, Interval
 from unassuming.regions.shapes import OuterBounds, Question
-from unassuming.regions.single.at_once import NO_MEMBERS, balanced_cells, joint_answer
 from unassuming.regions.single.evidence import CELLS, JOINT, Setting, check_at_once
 from unassuming.regions.single.functions import (
     Assumption,
@@ -41,9 +40,12 @@ from unassuming.regions.single.instruments import Instruments
 from unassuming.regions.single.numbers import Numbers
 from unassuming.regions.single.summary import Summary, at_each, check_level, highest
 from unassuming.regions.single.values import (
+    NO_MEMBERS,
     Asked,
     Joint,
+    balanced_cells,
     function_test,
+    joint_answer,
     values_at_once,
     values_one_by_one,
 )

@@ -168,8 +168,8 @@ class Functions:
             if whole is None:
                 Phi = self._turned(self.design.matrix)
                 whole = System(Phi, self._weight, Phi[:, :0], 0.0)
-            parts = (part[rows] for part in (whole.trend, whole.weight, whole.features))
-            self._systems[bounded] = System(*parts, whole.unit)
+            trend, features = whole.trend[rows], whole.features[rows]
+            self._systems[bounded] = System(trend, whole.weight[rows], features, whole.unit)
         return self._systems[bounded]
 
     @cached_property

@@ -301,9 +301,9 @@ class Numbers:
             cells = self._cells(sample, U, level, options)
         if options.method == "auto" and options.cells is None:
             most = sample.at.rows // (_ROBUST_ROWS * sample.at.rank)
-            for i, one in enumerate(cells):
-                if options.robust and one.places is not None and len(one.places) > most:
-                    cells[i] = Division(one.places)
+            for j, own in enumerate(cells):
+                if options.robust and own.places is not None and len(own.places) > most:
+                    cells[j] = Division(own.places)
             lost = np.array([one.width for one in cells])
             made, widths = halves_where_narrower(sample.atoms, U, level, lost)
         for i, one, half, unit in zip(known, cells, widths, size, strict=True):
