@@ -101,7 +101,7 @@ class Kriging:
     def __init__(self, system: System, labels: IntArray, K: int) -> None:
         self.system, self.labels, self.K = system, labels, K
         self.cells = [np.flatnonzero(labels == b) for b in range(K)]
-        self._cells = [_Cell.of(system, rows) for rows in self.cells]
+        self._cells = [_Cell(system, rows) for rows in self.cells]
 
     def weights(self, wanted: Wanted, mu: float) -> tuple[Array, BoolArray]:
         """Return the weights (N, n), and which cells identify each functional (N, K)."""
@@ -118,27 +118,19 @@ class Kriging:
 
 
 @final
-@dataclass(frozen=True, eq=False)
 class _Cell:
     """W^½K_bW^½ = U diag(values) Uᵀ; ``turn`` takes representers to the coordinates of U."""
 
-    values: Array
-    U: Array
-    turn: Array
-    trend: Array
-    root: Array
-
-    @classmethod
-    def of(cls, system: System, rows: IntArray) -> _Cell:
-        root = np.sqrt(system.weight[rows])
-        F = root[:, None] * system.features[rows]
+    def __init__(self, system: System, rows: IntArray) -> None:
+        self.root = np.sqrt(system.weight[rows])
+        F = self.root[:, None] * system.features[rows]
         if F.shape[1] < len(F):
             U, s, _ = svd(F, full_matrices=False)
             values = np.square(s)
         else:
             values, U = eigh(F @ F.T) if rows.size else (np.zeros(0), np.zeros((0, 0)))
-        trend = root[:, None] * system.trend[rows]
-        return cls(np.maximum(values, 0.0), U, U.T @ F, trend, root)
+        self.values, self.U, self.turn = np.maximum(values, 0.0), U, U.T @ F
+        self.trend = self.root[:, None] * system.trend[rows]
 
     def weights(self, wanted: Wanted, mu: float) -> tuple[Array, BoolArray]:
         """Return the weights (N, n_b), and whether they reproduce the free features (N,)."""

@@ -75,24 +75,20 @@ def interleaved(
 
 
 @final
-@dataclass(frozen=True, eq=False)
 class MadeUp:
     """D functions of norm B/2: their values at the rows (D, n), and the functionals (D, N)."""
 
-    at_rows: Array
-    wanted: Array
-
-    @classmethod
-    def of(cls, system: System, wanted: Wanted, assumed: Assumed, D: int) -> MadeUp:
-        """Return Σ c_j k(x_j, ·) with random c, always the same, without free features."""
+    def __init__(self, system: System, wanted: Wanted, assumed: Assumed, D: int) -> None:
+        """Make Σ c_j k(x_j, ·) with random c, always the same, without free features."""
         rng = np.random.default_rng([_KEY, system.n])
         theta = assumed.norm_bound / 2 * unit_functions(system, rng, D)
-        return cls(theta @ system.features.T, theta @ wanted.features.T)
+        self.at_rows, self.wanted = theta @ system.features.T, theta @ wanted.features.T
+        self.deviations = assumed.noise_scale / np.sqrt(system.weight)
 
-    def outputs(self, system: System, assumed: Assumed) -> Array:
+    def outputs(self) -> Array:
         """Return values with noise of the working scale, always the same, at the rows (D, n)."""
-        noise = np.random.default_rng([_KEY, system.n]).standard_normal(self.at_rows.shape)
-        return self.at_rows + assumed.noise_scale * noise / np.sqrt(system.weight)
+        rng = np.random.default_rng([_KEY, self.at_rows.shape[1]])
+        return self.at_rows + self.deviations * rng.standard_normal(self.at_rows.shape)
 
     def shifts(self, a: Array, kriging: Kriging, where: slice | IntArray) -> Array:
         """Return the biases of estimates of some functionals with weights a (N, n): (D, N, K)."""
@@ -132,7 +128,7 @@ def choose(
 ) -> Choice:
     """Choose a division and a smoothing for each functional, by its predicted half-width."""
     N, mus = len(wanted), smoothings(system, assumed)
-    made_up = MadeUp.of(system, wanted, assumed, _DRAWS)
+    made_up = MadeUp(system, wanted, assumed, _DRAWS)
     best = Choice(np.zeros(N, dtype=np.intp), np.full(N, mus[0]), np.full(N, np.inf))
     for index, kriging in enumerate(divisions):
         (n, r), K = system.features.shape, kriging.K
@@ -216,7 +212,7 @@ def choose_band(
     """Choose one division and smoothing for all functionals, by their median half-width."""
     # Half-widths are those of the functionals that were looked at.
     some, mus = wanted.part(looked_at(len(wanted))), smoothings(system, assumed)
-    N, y = len(some), MadeUp.of(system, some, assumed, _BAND_DRAWS).outputs(system, assumed)
+    N, y = len(some), MadeUp(system, some, assumed, _BAND_DRAWS).outputs()
 
     def at(index: int, mu: float) -> tuple[float, int, float, Array]:
         a, known = divisions[index].weights(some, mu)
@@ -263,7 +259,7 @@ def joint_of_kernel(
     D = (u * (alpha / smoother)) @ u.T
     square = np.square(wanted.norm)
     every, runs = (1, 6) if n <= 100 else (2, 6) if n <= 400 else (4, 3)
-    y = root * MadeUp.of(system, wanted, assumed, runs).outputs(system, assumed)
+    y = root * MadeUp(system, wanted, assumed, runs).outputs()
     fitted = y @ (u / smoother) @ (k @ u).T
     numbers = np.arange(n) if units is None else units
     words = hadamard_words(_ORDER)[1::every, powers(_ORDER, int(numbers.max()) + 1)[numbers]]

@@ -92,6 +92,8 @@ class Functions:
         self.design: Design = problem.design("one value at a time")
         need = "values of a function with a norm bound or a model error need"
         self.data = problem.data(need, IN_MEMORY)
+        w = self.data.weight
+        self._weight = np.ones(problem.n) if w is None else w
         self.basis, noise = problem.left_to_rotate
         units = sign_units_of(noise, problem.n)
         if units is None:
@@ -153,10 +155,6 @@ class Functions:
         found = Coordinates(self._turned(self._turned(cast(KernelDesign, self.design).K).T))
         unit = found.unit if self.basis is None else found.unit * float(np.sqrt(n))
         return System(trend, self._weight, found.features, unit), found
-
-    @cached_property
-    def _weight(self) -> Array:
-        return np.ones(self.problem.n) if self.data.weight is None else self.data.weight
 
     def system(self, assumption: Assumption) -> System:
         """Return the rows under an assumption, in their order; without a bound all are free."""

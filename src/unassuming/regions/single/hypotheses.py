@@ -164,9 +164,8 @@ def _candidates(
     if evidence.swaps is not None and options.method in ("auto", "pairs"):
         for c in g:
             pairs = evidence.pairs(c, labels)
-            samples.append(
-                (evidence.paired(pairs), labels if labels is None else labels[pairs[:, 0]])
-            )
+            own = None if labels is None else labels[pairs[:, 0]]
+            samples.append((evidence.paired(pairs), own))
     for sample, own in samples:
         made = best_cells(sample, g, level, options.number, own)
         if made.places is not None:
