@@ -18,12 +18,10 @@ import unassuming as ua
 from unassuming.cells.balanced import balanced_band, balanced_places, narrowest, sigma
 from unassuming.cells.codes import largest_q, number_of_words, words
 from unassuming.cells.estimates import Atoms, fits
-from unassuming.cells.functions.errors import Errors
-from unassuming.cells.functions.theorem import BandSizes, biased_intervals, function_band
-from unassuming.cells.instruments import instrument_set
-from unassuming.cells.several import Several, division, joint_rank
-from unassuming.inputs import SingleOptions
+from unassuming.cells.functions import BandSizes, Errors, biased_intervals, function_band
+from unassuming.cells.several import Several, division, instrument_set, joint_rank
 from unassuming.regions.single.functions import Assumption, Functions
+from unassuming.regions.single.values import Cells
 
 RUNS, BOUND, LEVEL, SCALE = 2000, 29.2, 0.9, 0.7
 LAWS = {
@@ -76,7 +74,7 @@ def values():
         assumed = functions.assumed(assumption)
         for z in (4.37, 0.8):
             wanted = functions.values(np.array([[z]]), assumption)
-            made, choice = functions.chosen(wanted, LEVEL, SingleOptions(), assumption)
+            made, choice = Cells(functions, wanted, assumption).chosen(LEVEL, None)
             kriging = made[choice.which[0]]
             a, known = kriging.weights(wanted, choice.mu[0])
             errors = Errors.of(wanted, kriging, a, known).part(np.zeros(RUNS, dtype=int))
@@ -134,7 +132,7 @@ def bands():
         x, functions = problem(n)
         z = np.linspace(0.2, 9.8, 60)
         wanted, assumed = functions.values(z[:, None], assumption), functions.assumed(assumption)
-        kriging, choice = functions.balanced(wanted, LEVEL, None, assumption)
+        kriging, choice = Cells(functions, wanted, assumption).balanced(LEVEL, None)
         limit = assumed.limit(wanted.norm)
         a, known = kriging.weights(wanted, choice.mu[0])
         sizes = BandSizes.of(Errors.of(wanted, kriging, a, known), assumed)

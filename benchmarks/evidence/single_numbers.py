@@ -18,7 +18,7 @@ from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
 from benchmarks.evidence.tables import tables
-from unassuming.cells.choose import divide
+from unassuming.cells.division import divide
 from unassuming.cells.estimates import Sample, fits
 from unassuming.cells.theorem import intervals
 from unassuming.inputs import SingleOptions

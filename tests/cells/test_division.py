@@ -9,9 +9,19 @@ from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
 from unassuming._numerics import factor
-from unassuming.cells.choose import divide, half_width, information, numbers_of_cells, width_factor
 from unassuming.cells.codes import words
-from unassuming.cells.division import Leading, balance, deal, exchange, swap
+from unassuming.cells.division import (
+    Leading,
+    balance,
+    deal,
+    divide,
+    exchange,
+    half_width,
+    information,
+    numbers_of_cells,
+    swap,
+    width_factor,
+)
 from unassuming.cells.estimates import Atoms, order_of
 from unassuming.cells.theorem import intervals
 

@@ -9,7 +9,7 @@ from exact_cells import sign_patterns, within_binomial_band
 from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
-from unassuming.cells.choose import divide
+from unassuming.cells.division import divide
 from unassuming.cells.estimates import Sample, fits
 from unassuming.cells.theorem import intervals
 from unassuming.inputs import SingleOptions

@@ -9,9 +9,18 @@ import pytest
 from scipy.linalg import hadamard
 from scipy.stats import binom
 
-from unassuming.cells.functions.errors import Assumed, Errors
-from unassuming.cells.functions.kriging import Coordinates, Kriging, System, Wanted
-from unassuming.cells.functions.predict import (
+from unassuming.cells.functions import (
+    Assumed,
+    BandSizes,
+    Coordinates,
+    Errors,
+    Kriging,
+    System,
+    Wanted,
+    biased_intervals,
+    function_band,
+)
+from unassuming.cells.predict import (
     MadeUp,
     choose,
     choose_band,
@@ -19,7 +28,6 @@ from unassuming.cells.functions.predict import (
     numbers_of_cells,
     pointwise_half_width,
 )
-from unassuming.cells.functions.theorem import BandSizes, biased_intervals, function_band
 
 GAMMA = 0.5
 
@@ -277,7 +285,7 @@ def test_the_chosen_cells_have_the_smallest_predicted_width():
     divisions = [Kriging(system, interleaved(system, K, ordered=True), K) for K in (5, 6, 8)]
     assumed = Assumed(29.2, noise_scale=0.7)
     chosen = choose(system, wanted, divisions, assumed, 0.9)
-    plain, made_up = {}, MadeUp.of(system, wanted, assumed, 24)
+    plain, made_up = {}, MadeUp(system, wanted, assumed, 24)
     for k, kriging in enumerate(divisions):
         for share in (1.0, 1e-1, 1e-2, 1e-3):
             mu = share * (0.7 / 29.2) ** 2
@@ -298,10 +306,10 @@ def test_the_predicted_width_is_that_of_gaussian_noise(n, K):
     _, system, wanted = problem(n=n, z=(4.37, 2.2))
     kriging, a, found = estimated(system, wanted, K=K, mu=1e-5)
     assumed = Assumed(29.2, noise_scale=0.7)
-    made_up = MadeUp.of(system, wanted, assumed, 24)
+    made_up = MadeUp(system, wanted, assumed, 24)
     width = pointwise_half_width(found, assumed, 0.9, made_up.shifts(a, kriging, slice(None)))
     rng = np.random.default_rng(3)
-    functions = MadeUp.of(system, wanted, assumed, 400)
+    functions = MadeUp(system, wanted, assumed, 400)
     y = functions.at_rows + 0.7 * rng.normal(size=(400, n))
     for i in range(2):
         u = in_cells(kriging, a[i], y)
@@ -318,7 +326,7 @@ def test_made_up_functions_have_half_the_norm(features):
     coordinates, none = Coordinates(K), np.zeros((8, 0))
     system = System(none, np.ones(8), coordinates.features, coordinates.unit)
     wanted = coordinates.wanted(none, K, np.diagonal(K), np.sqrt(np.diagonal(K)))
-    made_up = MadeUp.of(system, wanted, Assumed(6.0), 4)
+    made_up = MadeUp(system, wanted, Assumed(6.0), 4)
     for f in made_up.at_rows:  # the least norm of a function with these values
         assert np.sqrt(f @ np.linalg.pinv(K) @ f) == pytest.approx(3.0)
     np.testing.assert_allclose(made_up.wanted, made_up.at_rows)
@@ -443,7 +451,7 @@ def test_the_predicted_band_is_that_of_gaussian_noise():
     rng = np.random.default_rng(3)
     half = []
     for _ in range(40):
-        [f] = MadeUp.of(system, wanted, assumed, 1).at_rows
+        [f] = MadeUp(system, wanted, assumed, 1).at_rows
         y = f + 0.7 * rng.normal(size=320)
         u = np.stack([in_cells(kriging, one, y) for one in a])
         half.append(function_band(u, sizes, 0.9).half_width)

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unassuming.cells.codes import words
-from unassuming.cells.instruments import instrument_estimate, instrument_set
-from unassuming.cells.several import Several, joint_rank
+from unassuming.cells.several import Several, instrument_estimate, instrument_set, joint_rank
 
 
 def set_of_one(u, v, q):

@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
 from unassuming.inputs.options import METHODS
-from unassuming.regions.single.options import Setting
+from unassuming.regions.single.evidence import Setting
 
 
 def documented():

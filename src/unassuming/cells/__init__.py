@@ -1,14 +1,8 @@
 """One number at a time: exact intervals and tests of a coefficient (docs/theory.md 11).
 
-The rows are divided into cells by looking at the design only (`division`, `choose`). Least squares
-in each cell estimates the number with its own nuisance coefficients (`estimates`). Under symmetric
-noise the sign of the error of each cell is random. This makes the rank of a statistic uniform and
-gives an interval in closed form (`theorem`, with the signs of `codes`). Exchangeable noise becomes
-symmetric in differences of `pairs`. Where cells identify too little, halves of the rows and
-permutations give intervals with certified coverage (`tournament`). `several`, `balanced` and
-`functions` serve many numbers, bands and functions of bounded norm; `instruments` serves a column
-that depends on the noise.
-
-Plain arrays go in and come out. Nothing here sees y before the division is fixed, and nothing is
-drawn.
+The rows are divided into cells by looking at the design only (`division`). Least squares in each
+cell estimates the number (`estimates`). Under symmetric noise the sign of its error is random: the
+rank of a statistic is uniform, which gives an interval in closed form (`theorem`, `codes`). Where
+cells identify too little, halves and permutations have certified coverage (`tournament`). Plain
+arrays go in and come out. Nothing sees y before the division is fixed, and nothing is drawn.
 """

@@ -1,11 +1,9 @@
 """Simultaneous bands from balanced cells, at an exact level (docs/theory.md 11.8).
 
-K = 2^k cells, and the K rows of the Sylvester-Hadamard matrix as sign vectors: a group in which
-every element but the identity has as many minus signs as plus signs. So Σ_b s_b β_b(z) does not
-contain the true value unless s is the identity. Let σ(z)² = Σ_b 1/v_b(z) / K². The statistics
-T_0 = max_z |mean_b β_b(z) - τ*(z)| / σ(z) and T_s = max_z |mean_b s_b β_b(z)| / σ(z) are then
-exchangeable, and the T_s can be computed. The band mean_b β_b(z) ± σ(z)·(q-th largest T_s) holds at
-all z at once with probability 1 - q/K.
+The K rows of the Sylvester-Hadamard matrix are sign vectors with as many minus as plus signs, but
+for the identity. So Σ_b s_b β_b(z) does not contain the true value. With σ(z)² = Σ_b 1/v_b(z) / K²
+the statistics T_0 = max_z |mean_b β_b(z) - τ*(z)| / σ(z) and T_s = max_z |mean_b s_b β_b(z)| / σ(z)
+are exchangeable: mean_b β_b(z) ± σ(z)·(q-th largest T_s) holds at all z with probability 1 - q/K.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, IntArray
 from unassuming.cells.codes import hadamard_words, largest_q
 from unassuming.cells.division import Leading, balance, deal
-from unassuming.cells.estimates import Atoms
+from unassuming.cells.estimates import Atoms, labels_of
 
 NUMBERS = (2, 4, 8, 16, 32, 64, 128, 256)
 _DRAWS, _KEY, _BATCH = 2**14, 118, 2**25
@@ -49,11 +47,7 @@ def sigma(v: Array) -> Array:
 
 
 def balanced_band(
-    beta: Array,
-    scale: Array,
-    level: float,
-    tau: Array | float = 0.0,
-    bias: Array | float = 0.0,
+    beta: Array, scale: Array, level: float, tau: Array | float = 0.0, bias: Array | float = 0.0
 ) -> BalancedBand:
     """Return the band of N numbers from estimates (N, K) of K = 2^k cells, in units σ(z) (N,)."""
     # σ(z) is infinite where some cell does not identify the number. The attained level is the
@@ -100,9 +94,7 @@ def balanced_places(atoms: Atoms, K: int, U: Array | None = None) -> IntArray:
 def balanced_labels(Q: Array, K: int, units: IntArray | None = None) -> IntArray:
     """Return the cell of each row (n,), from second moments of orthonormal columns Q (n, r)."""
     atoms = Atoms.of(Q, np.zeros(len(Q)), units)
-    labels = np.empty(len(atoms) + 1, dtype=np.intp)
-    labels[balanced_places(atoms, K)] = np.arange(K)[:, None]
-    return labels[:-1] if units is None else labels[:-1][units]
+    return labels_of(balanced_places(atoms, K), len(atoms), units)
 
 
 def width_factors(U: Array, numbers: list[int], level: float) -> Array:
@@ -126,11 +118,9 @@ def narrowest(
     # `information` gives v (N, K) of the unit vectors U (N, r) for a number of cells, and noise
     # has the size one. None if no number of cells allows the level and identifies all the numbers.
     best = None
-    factors = width_factors(U, numbers, level)
-    for K, factor in zip(numbers, factors, strict=True):
+    for K, factor in zip(numbers, width_factors(U, numbers, level), strict=True):
         half = factor * sigma(information(K))
-        if not np.isfinite(half).all():
-            continue
-        if best is None or np.log(half).mean() < np.log(best[1]).mean():
+        narrower = best is None or np.log(half).mean() < np.log(best[1]).mean()
+        if np.isfinite(half).all() and narrower:
             best = K, half
     return best

@@ -1,9 +1,4 @@
-"""Sign vectors for whole cells: what changes its sign together (docs/theory.md 11.2, 11.3, 11.9).
-
-The statistics of s and -s are the same, so one word of each pair is kept. Up to 16 cells all sign
-vectors are words. 25 to 32 cells take those of the Reed-Muller code RM(2, 5): a group of 2^16 sign
-vectors in which every seven cells see all combinations of signs. Nothing is drawn.
-"""
+"""Sign vectors for whole cells: what changes its sign together (docs/theory.md 11.2 to 11.9)."""
 
 from __future__ import annotations
 
@@ -12,10 +7,11 @@ from functools import lru_cache
 import numpy as np
 from scipy.linalg import hadamard
 
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
 
+# All sign vectors for up to 16 cells; for 25 to 32 the Reed-Muller code RM(2, 5), a group of 2^16
+# in which every seven cells see all combinations of signs; of 17 to 24 cells the best 16 are used.
 ALL, LEAST_CODED, CODED = 16, 25, 32
-"""All sign vectors for up to 16 cells; the code for 25 to 32; of 17 to 24 the best 16 are used."""
 
 
 @lru_cache(maxsize=32)
@@ -58,6 +54,14 @@ def in_use(v: Array) -> IntArray:
     if ALL < len(known) < LEAST_CODED:
         known = np.sort(known[np.argsort(-v[known], kind="stable")[:ALL]])
     return known
+
+
+def all_in_use(v: Array) -> BoolArray:
+    """Return which cells are in use for each of N numbers, from v (N, K)."""
+    used = np.zeros(v.shape, dtype=np.bool_)
+    for row, one in zip(used, v, strict=True):
+        row[in_use(one)] = True
+    return used
 
 
 @lru_cache(maxsize=16)

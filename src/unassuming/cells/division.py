@@ -1,20 +1,24 @@
-"""The division of the rows into cells: a function of the design (docs/theory.md 11.3).
+"""The division of the rows into cells: a function of the design (docs/theory.md 11.3, 11.9).
 
-Rows, or units of rows, are dealt into K cells in the order of their leverage. Then every two cells
-in turn exchange the two atoms that help most: first by a proxy that costs one matrix product for
-all exchanges, and where this is not enough by the information itself. All numbers, and all pairs of
-cells that have none in common, go at once. Decisions that tie in exact arithmetic are settled by
-the places of the atoms, not by rounding.
+Rows, or units of rows, are dealt in the order of their leverage. Then every two cells in turn
+exchange the two atoms that help most: by a proxy, and where this is not enough by the information
+itself. All numbers, and pairs of cells without one in common, go at once. Decisions that tie in
+exact arithmetic are settled by the places of the atoms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, final
 
 import numpy as np
+from scipy.special import gammaln, stdtrit
 
 from unassuming._typing import Array, IntArray
-from unassuming.cells.estimates import Atoms
+from unassuming.cells.codes import in_use, largest_q, number_of_words
+from unassuming.cells.estimates import Atoms, fits
 
 SWEEPS = 12
 _GAIN = 0.01  # a sweep that gains less is the last
@@ -33,11 +37,6 @@ def deal(order: IntArray, K: int) -> IntArray:
     return np.ascontiguousarray(rounds.T)
 
 
-def number_of_leading(r: int) -> int:
-    """Return how many leading atoms are exchanged."""
-    return max(_LEADING, _LEADING_A_COLUMN * r)
-
-
 class Leading:
     """The leading atoms of dealt cells, which are exchanged, and the rest of each cell."""
 
@@ -45,7 +44,7 @@ class Leading:
 
     def __init__(self, atoms: Atoms, dealt: list[IntArray]) -> None:
         (K, places), (N, k, r) = dealt[0].shape, atoms.L.shape
-        s = min(places, -(-number_of_leading(r) // K))
+        s = min(places, -(-max(_LEADING, _LEADING_A_COLUMN * r) // K))
         self.tail = dealt[0][:, s:]
         self.atoms = np.sort(dealt[0][:, :s][dealt[0][:, :s] < N])
         self.N = N
@@ -203,11 +202,8 @@ def _exchanged(
     g_out, g_into = g_out[..., 0], g_into[..., 0]
     reduced = variance[..., None] + g_out**2 * left
     t = out_I @ into.swapaxes(2, 3) if by_row else into @ out_I.swapaxes(2, 3)
-    o, i = (
-        (np.s_[..., None], np.s_[..., None, :])
-        if by_row
-        else (np.s_[..., None, :], np.s_[..., None])
-    )
+    rows, columns = np.s_[..., None], np.s_[..., None, :]
+    o, i = (rows, columns) if by_row else (columns, rows)
     scaled = t * left[o]
     top = scaled * g_out[o]
     top += g_into[i]
@@ -217,3 +213,118 @@ def _exchanged(
     top /= t
     np.subtract(reduced[o], top, out=top)
     return _root(variance), _root(top)
+
+
+NUMBERS = (32, 16, 10, 8)
+_IDEAL, _NEAR = 1.003, 1.02
+_PLACES = 1100
+_SOLVES = 10**7
+
+
+@lru_cache(maxsize=4096)
+def width_factor(K: int, level: float, effective: float | None = None) -> float:
+    """Return the predicted half-width times the root of the information, for normal noise."""
+    # `effective` is (Σv)²/Σv², the number of equal cells with the same sum of squares.
+    m = number_of_words(K)
+    q = largest_q(level, m)
+    k = K if effective is None else effective * (1 + 0.3 * (1 - effective / K))
+    if q == 0 or k <= 1:
+        return np.inf
+    t = stdtrit(k - 1, 1 - q / (2 * m))
+    mean_over_sd = np.sqrt(2 / (k - 1)) * np.exp(gammaln(k / 2) - gammaln((k - 1) / 2))
+    return float((1 + 0.11 / q) * t * mean_over_sd)
+
+
+def half_width(v: Array, level: float) -> float:
+    """Return the predicted half-width from the information v (K,) of cells, for noise of size 1."""
+    v = v[in_use(v)]
+    if len(v) < 2:
+        return np.inf
+    effective = round(float(v.sum() ** 2 / (v @ v)), 1)
+    return width_factor(len(v), level, effective) / float(np.sqrt(v.sum()))
+
+
+def numbers_of_cells(N: int, rows: int, rank: int) -> list[int]:
+    """Return which numbers of cells N atoms with so many rows are tried with, largest first."""
+    few = {N} if N <= 16 else set()
+    return sorted({K for K in few | set(NUMBERS) if K <= N and K * rank <= rows}, reverse=True)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Division:
+    """The cells of one number: atoms (K, s), N for nobody, and the predicted half-width."""
+
+    places: IntArray | None = None
+    width: float = np.inf
+
+
+def divide(
+    atoms: Atoms, U: Array, level: float, cells: int | None = None, key: int = 0
+) -> list[Division]:
+    """Return the division with the narrowest predicted interval for each unit vector U (c, r)."""
+    # The user may have chosen the number of cells; `key` orders atoms with equal inputs.
+    N, k, r = atoms.L.shape
+    best = [Division()] * len(U)
+    # Where only some atoms are exchanged all numbers share an order, and so the rest of each cell.
+    few = max(_LEADING, _LEADING_A_COLUMN * r) >= N
+    orders = list(atoms.orders(U, key)) if few else [atoms.order(key)] * len(U)
+    for K in numbers_of_cells(N, N * k, r) if cells is None else [cells]:
+        ideal = width_factor(K, level)
+        alike: dict[int, list[int]] = {}
+        for i, one in enumerate(best):
+            if one.width > ideal * _IDEAL:
+                alike.setdefault(id(orders[i]), []).append(i)
+        dealt = {order: deal(orders[some[0]], K) for order, some in alike.items()}
+        for order, some in alike.items():
+            v = information(atoms, dealt[order], U[some])
+            _keep_best(best, some, [dealt[order]] * len(some), v, level, N)
+        worse = [i for some in alike.values() for i in some if best[i].width > ideal * _IDEAL]
+        if worse and N > K:
+            leading = Leading(atoms, [dealt[id(orders[i])] for i in worse])
+            parts = -(-len(worse) // leading.numbers_at_once())
+            for rows in np.array_split(np.arange(len(worse)), parts):
+                which = np.array(worse)[rows]
+                _improve(leading, leading.places[rows], U, which, level, best, ideal)
+    return best
+
+
+def _improve(
+    leading: Leading,
+    places: IntArray,
+    U: Array,
+    which: IntArray,
+    level: float,
+    best: list[Division],
+    ideal: float,
+) -> None:
+    """Exchange atoms between cells, by the proxy and where it pays by the information itself."""
+    (_, K, s), (k, r) = places.shape, leading.L.shape[1:]
+    for improved in (swap, exchange):
+        places = improved(leading, U[which], places)
+        G = leading.products(places)
+        v = [fits(one, np.zeros((K, r)), U[[i]])[0][0] for i, one in zip(which, G, strict=True)]
+        cells = [leading.all(one) for one in places]
+        widths = _keep_best(best, which.tolist(), cells, v, level, leading.N)
+        bad = np.flatnonzero(widths > ideal * _NEAR)
+        solves = len(bad) * K * s * s * r * r if k > 1 else 0
+        if not bad.size or K * s > _PLACES or solves > _SOLVES:
+            return
+        which, places = which[bad], places[bad]
+
+
+def _keep_best(
+    best: list[Division], which: list[int], places: list[IntArray], v: Any, level: float, N: int
+) -> Array:
+    """Keep narrower divisions of some numbers without an empty cell, and return their widths."""
+    widths = np.array([half_width(one, level) for one in v])
+    for i, cells, width in zip(which, places, widths.tolist(), strict=True):
+        if width < best[i].width and (cells.min(axis=1) < N).all():
+            best[i] = Division(cells, width)
+    return widths
+
+
+def information(atoms: Atoms, places: IntArray, U: Array) -> Array:
+    """Return the information v (c, K) of cells about numbers U (c, r)."""
+    G = atoms.products(places)
+    return fits(G, np.zeros(G.shape[:2]), U)[0]

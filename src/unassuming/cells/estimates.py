@@ -1,9 +1,8 @@
 """Least squares in each cell: v_b and β_b of many numbers at once (docs/theory.md 11.2, 11.3).
 
-The rows are those of a factor Q of the design, so that all of them together have the information 1
-about a number uᵀθ with ‖u‖ = 1, and y is replaced by the residuals of least squares. In cell b the
-information is v_b = 1 / uᵀG_b⁻¹u with G_b = Q_bᵀQ_b, and β_b = uᵀG_b⁻¹h_b with h_b = Q_bᵀe_b is how
-far its estimate is from that of all rows. One factorisation of a cell serves all numbers.
+The rows are those of a factor Q of the design, so that all of them have the information 1 about uᵀθ
+with ‖u‖ = 1, and y is replaced by the residuals e of least squares. In cell b v_b = 1 / uᵀG_b⁻¹u
+and β_b = uᵀG_b⁻¹h_b with G_b = Q_bᵀQ_b, h_b = Q_bᵀe_b: how far its estimate is from that of all.
 """
 
 from __future__ import annotations
@@ -14,20 +13,17 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
+from scipy.optimize import linprog
 
 from unassuming._numerics import EPS, Factor, factor
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.noise import hashed
 
+# Inverses with larger entries give way to eigenvalues; those below this share of the largest are
+# zero; a number is identified if its share outside the others is smaller than the last.
 _WELL, _CUT, _SEEN = 1e6, 1e-13, 1e-10
-"""Inverses with larger entries give way to eigenvalues; those below this share of the largest are
-zero; a number is identified if its share outside the others is smaller than the last."""
-
-BLUR = 64 * EPS
-"""Rounding of estimates, in coordinates in which all rows say 1, as a share of the norm of y."""
-
-_TIED, _SHIFT = 1e9, 0.271828
-"""Scores are rounded to nine digits behind the point; the shift keeps 1/1024 off the boundaries."""
+BLUR = 64 * EPS  # rounding of estimates where all rows say 1, as a share of the norm of y
+_TIED, _SHIFT = 1e9, 0.271828  # nine digits of scores count; the shift keeps 1/1024 off boundaries
 
 
 def order_of(scores: Array, key: int = 0, blocks: IntArray | None = None) -> IntArray:
@@ -115,10 +111,11 @@ class Sample:
         *,
         intercept: bool = False,
         units: IntArray | None = None,
+        found: Factor | None = None,
     ) -> Sample:
-        """Return rows (n, d) with targets y (n,) and weights w (n,)."""
+        """Return rows (n, d) with targets y (n,) and weights w (n,); ``found`` is their factor."""
         weight = np.ones(len(y)) if w is None else w
-        found = factor(Phi, weight, intercept=intercept)
+        found = factor(Phi, weight, intercept=intercept) if found is None else found
         shift = float(y.mean()) if intercept else 0.0
         e = (y - shift) * np.sqrt(weight)
         length = float(np.linalg.norm(e))
@@ -138,10 +135,7 @@ class Sample:
 
     def labels(self, places: IntArray) -> IntArray:
         """Return the cell of each row (n,) from the atoms (K, s) of the cells."""
-        N = len(self.atoms)
-        labels = np.empty(N + 1, dtype=np.intp)
-        labels[places] = np.arange(len(places))[:, None]
-        return labels[:N] if self.units is None else labels[:N][self.units]
+        return labels_of(places, len(self.atoms), self.units)
 
     def places(self, labels: IntArray) -> IntArray:
         """Return the atoms (K, s) of cells that labels 0, ..., K - 1 of rows (n,) describe."""
@@ -208,16 +202,11 @@ class Atoms:
         return len(self.L)
 
     @property
-    def leverage(self) -> Array:
-        """The leverages, summed over the rows of a unit, (N,)."""
-        return np.asarray(np.einsum("jkr,jkr->j", self.L, self.L))
-
-    @property
     def ordered_by(self) -> Array:
         """What atoms are ordered by, in units of a typical one: leverage, and what breaks ties."""
         unit = self.L.shape[2] / len(self) or 1.0
         others = self.scores @ self.ties / np.sqrt(unit)
-        return np.column_stack([self.leverage / unit, others])
+        return np.column_stack([np.einsum("jkr,jkr->j", self.L, self.L) / unit, others])
 
     def order(self, key: int = 0) -> IntArray:
         """Return the atoms by leverage, descending."""
@@ -241,8 +230,7 @@ class Atoms:
         """Return the sums over cells with these atoms (K, s), of which N stands for nobody."""
         L, e = _gathered(self.L, places), _gathered(self.e, places)
         lists = [_gathered(part[:, None], places).sum(axis=1) for part in (self.squares, self.rows)]
-        turned = L.swapaxes(1, 2)
-        return CellSums(turned @ L, (turned @ e[:, :, None])[:, :, 0], *lists)
+        return CellSums(self.products(places), (L.swapaxes(1, 2) @ e[:, :, None])[:, :, 0], *lists)
 
 
 def _gathered(A: Array, places: IntArray) -> Array:
@@ -251,6 +239,13 @@ def _gathered(A: Array, places: IntArray) -> Array:
     part = A[np.minimum(places, N - 1)]
     part[places >= N] = 0.0
     return part.reshape(len(places), -1, *A.shape[2:])
+
+
+def labels_of(places: IntArray, N: int, units: IntArray | None) -> IntArray:
+    """Return the cell of each row (n,) from the atoms (K, s) of the cells."""
+    labels = np.empty(N + 1, dtype=np.intp)
+    labels[places] = np.arange(len(places))[:, None]
+    return labels[:N] if units is None else labels[:N][units]
 
 
 def places_of(labels: IntArray) -> IntArray:
@@ -319,8 +314,11 @@ class KeptCells:
 def fits(G: Array, h: Array, U: Array) -> tuple[Array, Array]:
     """Return v (c, ...) and β (c, ...) of the numbers U (c, r), 0 where they are not identified."""
     # G (..., r, r) are Gram matrices of cells or halves, h (..., r) the products with residuals.
-    inverse = _inverse(G)
-    if inverse is not None:
+    try:
+        inverse = np.linalg.inv(G)
+    except np.linalg.LinAlgError:
+        inverse = np.full(1, np.inf)
+    if np.abs(inverse).max(initial=0.0) < _WELL:
         P = U @ inverse
         variance = np.einsum("...cr,cr->c...", P, U)
         known = variance > 0  # a functional that the rows do not determine may be zero here
@@ -337,10 +335,43 @@ def fits(G: Array, h: Array, U: Array) -> tuple[Array, Array]:
     return np.moveaxis(v, -1, 0), np.moveaxis(np.where(known, beta, 0.0), -1, 0)
 
 
-def _inverse(G: Array) -> Array | None:
-    """Return the inverses of well-conditioned matrices; None if one of them is not."""
-    try:
-        inverse = np.linalg.inv(G)
-    except np.linalg.LinAlgError:
-        return None
-    return np.asarray(inverse) if np.abs(inverse).max(initial=0.0) < _WELL else None
+def least_absolute_deviations(Q: Array, y: Array) -> Array:
+    """Return coefficients that minimise Σ |y - Qθ|."""
+    (n, r), size = Q.shape, float(np.abs(y).max(initial=0.0)) or 1.0
+    cost, A = np.repeat([0.0, 1.0], [r, 2 * n]), np.hstack([Q, np.eye(n), -np.eye(n)])
+    signs = [(None, None)] * r + [(0, None)] * (2 * n)
+    found = linprog(cost, A_eq=A, b_eq=y / size, bounds=signs, method="highs-ds")
+    return np.asarray(found.x[:r] * size) if found.success else np.zeros(r)
+
+
+def robust_estimates(Q: Array, e: Array, labels: IntArray, K: int, U: Array) -> Array:
+    """Return robust estimates (c, K) of numbers U (c, r) in the cells that labels (n,) describe."""
+    # Least squares in the cell plus half the difference of the answers for its residuals and for
+    # minus its residuals: equivariant and odd, whatever the solver chooses (11.2).
+    theta = np.empty((K, Q.shape[1]))
+    for b in range(K):
+        own, y = Q[labels == b], e[labels == b]
+        theta[b] = np.linalg.lstsq(own, y, rcond=None)[0]
+        rest = y - own @ theta[b]
+        up, down = (least_absolute_deviations(own, one) for one in (rest, -rest))
+        theta[b] += (up - down) / 2
+    return np.asarray(U @ theta.T)
+
+
+def centred_in_blocks(Phi: Array, blocks: IntArray) -> Array:
+    """Return the design minus its means within blocks: what exchangeable noise identifies."""
+    counts = np.bincount(blocks)
+    means = [np.bincount(blocks, column) / counts for column in Phi.T]
+    centred = Phi - np.transpose(means)[blocks]
+    flat = np.abs(centred).max(axis=0) <= 1e-12 * np.abs(Phi).max(axis=0)
+    return np.asarray(np.where(flat, 0.0, centred))
+
+
+def opposite_pairs(scores: Array, blocks: IntArray, key: int = 0) -> IntArray:
+    """Return disjoint pairs (P, 2) of rows of a block with opposite first scores (n, k)."""
+    order = order_of(scores, key, blocks)
+    pairs = []
+    for members in np.split(order, np.cumsum(np.bincount(blocks))[:-1]):
+        half = len(members) // 2  # of an odd number the one in the middle is left out
+        pairs.append(np.column_stack([members[:half], members[::-1][:half]]))
+    return np.concatenate(pairs).astype(np.intp)

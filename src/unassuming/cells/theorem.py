@@ -1,15 +1,11 @@
 """The theorem: intervals and p-values of one number at a time (docs/theory.md 11.2, 11.5).
 
-In cell b the estimate of the number τ is β_b = τ* + (a linear function of the noise of the cell).
-Changing the sign of that noise changes the sign of β_b - τ*. So at τ = τ* the statistics
-Z_s = |Σ_b s_b v_b (β_b - τ)| are exchangeable over the words s, and the rank of Z_0 (all signs +)
-among them is uniform. If s flips the cells in F, then Z_0 <= Z_s if and only if τ lies between the
-weighted means of the β_b over F and over the other cells. These spans [lo_s, hi_s] all contain the
-weighted mean over all cells. So the τ that lie in at least q of them form the interval
-[q-th smallest lo_s, q-th largest hi_s], and its coverage is 1 - q/m.
-
-With a bias β_b = τ* + bias_b + (noise), τ* lies in the hull of both means ± their largest biases.
-The rest is as without a bias, and the coverage is at least the level.
+In cell b the estimate of the number τ is β_b = τ* + (a linear function of the noise of the cell),
+so at τ = τ* changing the sign of that noise changes the sign of β_b - τ*. The statistics
+Z_s = |Σ_b s_b v_b (β_b - τ)| are then exchangeable over the words s. If s flips the cells in F,
+Z_0 <= Z_s if and only if τ lies between the weighted means over F and over the other cells, which
+are widened by their largest biases if there are any. The τ in at least q of these spans
+[lo_s, hi_s] form [q-th smallest lo_s, q-th largest hi_s], and its coverage is 1 - q/m.
 """
 
 from __future__ import annotations
@@ -22,7 +18,7 @@ import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.codes import in_use, largest_q, number_of_words, words
+from unassuming.cells.codes import all_in_use, largest_q, number_of_words, words
 
 _BATCH = 2**25  # bytes of one array of spans
 _OUTWARD = 1e-9  # by this share of their mean length spans are longer, so that equal numbers tie
@@ -67,10 +63,7 @@ def parts_of(K: int) -> tuple[Array, Array]:
 
 
 def spans(
-    beta: Array,
-    v: Array,
-    blur: Array | float = 0.0,
-    bias: tuple[Array | float, Array | float] = (0.0, 0.0),
+    beta: Array, v: Array, blur: Array | float = 0.0, bias: tuple[Array | float, ...] = (0.0, 0.0)
 ) -> Spans:
     """Return the spans of N numbers from their estimates and positive weights (N, K)."""
     # `bias` (N, m - 1) bounds the biases of the means over F and over the other cells.
@@ -124,9 +117,7 @@ def intervals(
     # coverage is 1 - q/m if the noise has no atoms. `blur` bounds the rounding of β.
     N = len(beta)
     tau, blur = np.broadcast_to(tau, N), np.broadcast_to(blur, N)
-    used = np.zeros(v.shape, dtype=np.bool_)
-    for row, one in zip(used, v, strict=True):
-        row[in_use(one)] = True
+    used = all_in_use(v)
     cells = np.asarray(used.sum(axis=1), dtype=np.intp)
     m = np.array([number_of_words(K) for K in cells.tolist()], dtype=np.intp)
     q = np.array([largest_q(level, one) for one in m.tolist()], dtype=np.intp)
@@ -134,11 +125,9 @@ def intervals(
     lower, upper, count = np.full(N, -np.inf), np.full(N, np.inf), m - 1
     for rows, keep in alike(used):
         b, w = beta[rows][:, keep], v[rows][:, keep]
-        K = b.shape[1]
-        bias: tuple[Array | float, Array | float] = (0.0, 0.0)
-        if biases is not None and K > 1:
-            first, second = (biases(rows, keep, part) for part in parts_of(K))
-            bias = first, second
+        bias: tuple[Array | float, ...] = (0.0, 0.0)
+        if biases is not None and b.shape[1] > 1:
+            bias = tuple(biases(rows, keep, part) for part in parts_of(b.shape[1]))
         estimate[rows] = (w * b).sum(axis=1) / w.sum(axis=1)
         found = spans(b, w, blur[rows], bias)
         lower[rows], upper[rows] = found.interval(int(q[rows[0]]))

@@ -1,13 +1,10 @@
 """Certified intervals for few rows: halves from a group of signs, and permutations (11.4, 11.9).
 
 Each of m - 1 transformations of the noise gives a span, which misses the true number if and only if
-the untransformed noise beats the transformed one in a game that is symmetric between the two. In a
-tournament of m exchangeable players at most 2q - 1 lose fewer than q games. So the hull of the
-numbers in q spans or more has a coverage of at least 1 - (2q - 1)/m.
-
-For halves the transformations are a group of sign vectors: rows of a Hadamard matrix of order m, of
-which every row of the data has a column. The estimates from the rows with + and from those with -
-are the ends of a span, and one group serves all coefficients.
+the untransformed noise beats the transformed one in a game that is symmetric between the two. At
+most 2q - 1 of m players lose fewer than q games, so the hull of the numbers in q spans or more has
+a coverage of at least 1 - (2q - 1)/m. Halves of the rows come from a Hadamard matrix of order m, of
+which every row has a column: the estimates from those with + and with - are the ends of a span.
 """
 
 from __future__ import annotations
@@ -21,8 +18,7 @@ from scipy.special import ndtri
 
 from unassuming._typing import Array, IntArray
 from unassuming.cells.codes import hadamard_words
-from unassuming.cells.estimates import Atoms, Sample, fits, places_of
-from unassuming.cells.robust import robust_estimates
+from unassuming.cells.estimates import Atoms, Sample, fits, places_of, robust_estimates
 from unassuming.cells.theorem import Spans, outward
 from unassuming.noise import powers
 
@@ -126,10 +122,9 @@ def halves(atoms: Atoms, level: float, key: int = 0) -> Halves | None:
     column[order] = powers(m, N)
     H = hadamard_words(m)[1:]
     ridge, eye = _RIDGE * np.eye(r), np.eye(k)
-    flat = atoms.L.reshape(-1, r)
-    whole = flat.T @ flat
+    whole = np.tensordot(atoms.L, atoms.L, ((0, 1), (0, 1)))
     for _ in range(_SWEEPS):
-        P = _products(atoms, column, H)
+        P = np.tensordot((1 + H) / 2, atoms.products(_columns(column, m)), 1)
         inverses = np.linalg.inv(np.stack([P + ridge, whole - P + ridge]))
         moved = False
         for j in order[:_CHOOSING].tolist():
@@ -139,17 +134,9 @@ def halves(atoms: Atoms, level: float, key: int = 0) -> Halves | None:
     return Halves(column, m)
 
 
-def _products(atoms: Atoms, column: IntArray, H: Array) -> Array:
-    """Return P_w, (m - 1, r, r)."""
-    W = atoms.products(_columns(column, H.shape[1]))
-    return np.tensordot((1 + H) / 2, W, 1)
-
-
 def _columns(column: IntArray, m: int) -> IntArray:
     """Return the atoms of each of the m columns; N stands for nobody."""
-    N = len(column)
-    places = places_of(np.append(column, m - 1))
-    return np.minimum(places, N)
+    return np.minimum(places_of(np.append(column, m - 1)), len(column))
 
 
 def _choose_column(
@@ -166,8 +153,7 @@ def _choose_column(
             change = np.square(AL).sum(axis=(1, 2)) / np.maximum(small[:, 0, 0], 1e-9)
         else:
             change = np.einsum("wkr,wrk->w", np.linalg.solve(small, AL.swapaxes(1, 2)), AL)
-        gain += sign * change
-        size += float(change.sum())
+        gain, size = gain + sign * change, size + float(change.sum())
     total = np.where(plus, -gain, gain) @ H  # twice what each column gains, but for a constant
     total -= total[column[j]]
     total[0] = -np.inf

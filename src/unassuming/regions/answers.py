@@ -11,7 +11,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming.cells.functions.kriging import Wanted
+from unassuming.cells.functions import Wanted
 from unassuming.functionals import Functional
 from unassuming.inputs import (
     SingleOptions,
@@ -28,7 +28,7 @@ from unassuming.ranking import Level, RankTest
 from unassuming.regions.explain import INPUT, Cause, Status
 from unassuming.regions.results import Band, Interval
 from unassuming.regions.shapes import OuterBounds, Question
-from unassuming.regions.single.at_once import NO_MEMBERS, balanced_cells, joint_answer
+from unassuming.regions.single.evidence import CELLS, JOINT, Setting, check_at_once
 from unassuming.regions.single.functions import (
     Assumption,
     Functions,
@@ -38,12 +38,14 @@ from unassuming.regions.single.functions import (
 from unassuming.regions.single.hypotheses import FTest, hypothesis_test
 from unassuming.regions.single.instruments import Instruments
 from unassuming.regions.single.numbers import Numbers
-from unassuming.regions.single.options import CELLS, JOINT, Setting, check_at_once
 from unassuming.regions.single.summary import Summary, at_each, check_level, highest
 from unassuming.regions.single.values import (
+    NO_MEMBERS,
     Asked,
     Joint,
+    balanced_cells,
     function_test,
+    joint_answer,
     values_at_once,
     values_one_by_one,
 )

@@ -1,21 +1,30 @@
-"""What single numbers are computed from: rows, or pairs of rows, whose noise changes its sign."""
+"""What single numbers are computed from, and which options go with them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property, partial
-from typing import final
+from typing import Any, cast, final
 
 import numpy as np
 
 from unassuming._errors import NotAvailable
+from unassuming._numerics import Factor
 from unassuming._typing import Array, IntArray
 from unassuming._words import joined
-from unassuming.cells.estimates import Coordinates, KeptCells, Sample
-from unassuming.cells.pairs import centred_in_blocks, opposite_pairs
+from unassuming.cells.balanced import NUMBERS
+from unassuming.cells.estimates import (
+    Coordinates,
+    KeptCells,
+    Sample,
+    centred_in_blocks,
+    opposite_pairs,
+)
+from unassuming.inputs import SingleOptions, check_single
 from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
-from unassuming.objectives import Design
+from unassuming.objectives import Design, DesignedObjective
 from unassuming.regions.problem import Problem
 
 _NEED = "intervals and tests of one number at a time need"
@@ -25,6 +34,8 @@ _LOGISTIC = (
     "Use region.test(coefficients) for a hypothesis about all of them, or RidgeClassifier(), whose "
     "interval() is finite with few columns."
 )
+_LABELS = f"{_NEED} a regression: labels are not a linear function of the coefficients plus noise."
+_QUANTILES = f"{_NEED} a model of the mean: for regression quantiles only joint regions are known."
 _KERNEL = (
     f"{_NEED} a model with features: a kernel model has as many coefficients as rows, and no group "
     "of rows determines a value."
@@ -38,9 +49,9 @@ class Evidence:
 
     # Of a stream, Phi and y are fewer rows with the same inner products, and `kept` its cells.
     # `signs` (n,) is the unit of each row that may change its sign, `swaps` (n,) the block
-    # within which rows may be swapped; None if the noise does not allow it. `rotated` rows are
-    # coordinates in another basis; `turn` makes such a column of one with a number for each row
-    # of the data.
+    # within which rows may be swapped; None if the noise does not allow it. Rows may be coordinates
+    # in another basis; `turn` makes such a column of one with a number for each row of the data.
+    # `factor` is that of the objective if it has the same rows and no penalty.
 
     n: int
     Phi: Array
@@ -51,26 +62,17 @@ class Evidence:
     spherical: bool
     intercept: bool = False
     kept: KeptCells | None = None
-    rotated: bool = False
     turn: Callable[[Array], Array] = np.asarray
+    factor: Factor | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> Evidence:
         """Collect them, or refuse a model or a noise class for which there is no answer."""
         objective = problem.objective
-        if problem.classes is not None:
-            need = (
-                f"{_NEED} a regression: labels are not a linear function of the coefficients plus "
-                "noise."
-            )
+        need = _LABELS if problem.classes is not None else _QUANTILES
+        if problem.classes is not None or objective.quantile is not None:
             python = _LOGISTIC if objective.labels_only else _AT_ONCE
             raise NotAvailable(f"{need} {python}", f"{need} {_WITHOUT}")
-        if objective.quantile is not None:
-            need = (
-                f"{_NEED} a model of the mean: for regression quantiles only joint regions are "
-                "known."
-            )
-            raise NotAvailable(f"{need} {_AT_ONCE}", f"{need} {_WITHOUT}")
         if objective.endogenous:
             names = joined(objective.names[j] for j in objective.endogenous)
             raise NotAvailable(
@@ -121,12 +123,11 @@ class Evidence:
                 "'exchangeable' or 'spherical', or define sign_units(n) or swap_blocks(n) in the "
                 "class if the assumption allows it."
             )
-        intercept, rotated = (
-            design.intercept and bool((design.matrix[:, 0] == 1).all()),
-            problem.rotated,
-        )
-        declared = signs, swaps, spherical
-        return cls(n, design.matrix, y, w, *declared, intercept, rotated=rotated, turn=turn)
+        o = problem.objective
+        alike = design is o.design and o.basis is None and o.quadratic and o.sign_blind
+        own = cast(DesignedObjective, o).factor if alike and Q is None else None
+        ones, declared = bool((design.matrix[:, 0] == 1).all()), (signs, swaps, spherical)
+        return cls(n, design.matrix, y, w, *declared, design.intercept and ones, None, turn, own)
 
     @property
     def flips(self) -> bool:
@@ -162,7 +163,8 @@ class Evidence:
 
     def _with(self, y: Array) -> Sample:
         units = self.signs if self.in_blocks else None
-        return Sample.of(self.Phi, y, self.weight, intercept=self.intercept, units=units)
+        options: dict[str, Any] = {"intercept": self.intercept, "units": units}
+        return Sample.of(self.Phi, y, self.weight, found=self.factor, **options)
 
     @cached_property
     def plain(self) -> Sample:
@@ -203,3 +205,76 @@ class Evidence:
 def _rotated(Q: Array, t: Array) -> Array:
     """Return Qᵀt for one column (n,)."""
     return np.asarray(t @ Q)
+
+
+JOINT, CELLS, AUTO = "joint", "cells", "auto"
+
+
+class Setting(Enum):
+    """What is asked: its words, its own methods, and whether others are not available."""
+
+    # Beside "auto" and "cells" in every setting. Design weights and means are always allowed.
+
+    STREAM = "a stream, which keeps sums over cells and not the rows", (), True
+    FUNCTION = "norm_bound or model_error", (), False
+    FLIPPED_INSTRUMENTS = "instruments, whose residuals depend on the endogenous columns", (), True
+    SWAPPED_INSTRUMENTS = "instruments and noise that may be permuted", ("pairs",), True
+    AT_ONCE = "simultaneous=True", (JOINT,), False
+    MODEL_ERROR = "simultaneous=True and a model error, which no joint region allows for", (), True
+    KERNEL = "simultaneous=True and functionals of the function of a kernel", (), True
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods that go with it."""
+        own: tuple[str, ...] = self.value[1]
+        return (AUTO, *own) if own == ("pairs",) else (AUTO, CELLS, *own)
+
+    def check(self, method: Any, weights: Any = "design", estimator: Any = "mean") -> None:
+        """Refuse options that do not go with it."""
+        some = ("design", "residuals") if self is Setting.STREAM else ("design",)
+        table = {"method": (method, self.methods), "cell_weights": (weights, some)}
+        for name, (value, allowed) in {**table, "cell_estimate": (estimator, ("mean",))}.items():
+            if not isinstance(value, str) or value not in allowed:
+                kind = NotAvailable if self.value[2] else ValueError
+                raise kind(
+                    f"{name} does not go with {self.value[0]}: expected "
+                    f"{' or '.join(map(repr, allowed))}, given {value!r}. Leave it out."
+                )
+
+
+def single_options(
+    problem: Problem,
+    kept: KeptCells | None,
+    setting: Setting | None,
+    given: tuple[Any, Any, Any, Any],
+) -> SingleOptions:
+    """Check cells, method, weights and estimate of numbers one at a time in a setting."""
+    cells, method, weights, estimator = given
+    if kept is None:
+        need = "intervals and tests of one number at a time need"
+        options = check_single(cells, method, weights, estimator, problem.data(need).rows)
+    else:
+        options = check_single(cells, method, weights, estimator, problem.n)
+        if isinstance(options.cells, int) and options.cells > kept.number:
+            raise ValueError(
+                "cells are more than the stream has collected: expected at most "
+                f"{kept.number}, given {cells}. Leave cells out, or pass a smaller number."
+            )
+    if setting is not None:
+        setting.check(method, weights, estimator)
+    return options
+
+
+def check_at_once(
+    method: Any, cells: Any, weights: Any, estimator: Any, setting: Setting = Setting.AT_ONCE
+) -> str:
+    """Return the method of simultaneous bounds, after checking what goes with it."""
+    setting.check(method, weights, estimator)
+    integer = isinstance(cells, (int, np.integer)) and not isinstance(cells, bool)
+    if cells is not None and not (method == CELLS and integer and cells in NUMBERS):
+        raise ValueError(
+            "cells does not fit simultaneous bounds: expected a power of two up to "
+            f"{NUMBERS[-1]} with method='cells', given {cells!r} with method={method!r}. Leave it "
+            "out for the default."
+        )
+    return str(method)

@@ -1,13 +1,11 @@
 """Values of a function of bounded norm: one at a time, and at once from balanced cells (11.5).
 
-f* is assumed to have a norm of at most B, or to be missed by the features by at most Δ at the
-inputs. Nothing is assumed about the estimator, so kernel models of every loss share this path.
-Rows are put in an order that the inputs determine, so that nothing depends on that of the table.
+Nothing is assumed about the estimator, so kernel models of every loss share this path. Rows are put
+in an order that the inputs determine, so that nothing depends on that of the table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast, final
@@ -15,43 +13,20 @@ from typing import Any, cast, final
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
-from unassuming._numerics import EPS, factor
-from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.balanced import BalancedBand
+from unassuming._numerics import EPS
+from unassuming._typing import Array, IntArray
 from unassuming.cells.estimates import by_unit, order_of
-from unassuming.cells.functions.errors import Assumed, Errors
-from unassuming.cells.functions.kriging import Coordinates, Kriging, System, Wanted
-from unassuming.cells.functions.predict import (
-    Choice,
-    choose,
-    choose_band,
-    interleaved,
-    leading,
-    looked_at,
-    numbers_of_cells,
-    unit_functions,
-)
-from unassuming.cells.functions.theorem import BandSizes, biased_intervals, function_band
-from unassuming.cells.theorem import Intervals
+from unassuming.cells.functions import Assumed, Coordinates, Kriging, System, Wanted
+from unassuming.cells.predict import interleaved, leading, unit_functions
 from unassuming.functionals import Functional
 from unassuming.inputs import SingleOptions, check_like, single_column, tangents
 from unassuming.noise import sign_units_of
 from unassuming.objectives import Design, KernelDesign
 from unassuming.regions.problem import Problem
-from unassuming.regions.single.at_once import joint_half_widths
-from unassuming.regions.single.joint_width import joint_of_kernel
-from unassuming.regions.single.options import Setting, single_options
+from unassuming.regions.single.evidence import Setting, single_options
 
-WORKING_SCALE = 1 / 40
-"""The working noise scale, as a share of B√k(x, x), which no value of the function exceeds."""
-_BATCH = 2**26
-_MOST_ROWS = 2000
-"""With more rows the joint region is not predicted: its cost would exceed that of the cells."""
-_WIDE, _FEW, _NARROWER = 2.0, 300, 0.99
-"""With more than a few rows only intervals of more noise scales on each side are compared with the
-joint region, which is wider elsewhere. It is used where it is narrower by a hundredth."""
+WORKING_SCALE = 1 / 40  # of B√k(x, x), which no value of the function exceeds
 
 IN_MEMORY = "build the region in memory with ua.confidence_region(estimator, X, y)."
 NO_NORMS = (
@@ -74,8 +49,7 @@ NO_SLOPES = (
 class Assumption:
     """What a user assumes of the function: B, Δ, and a working noise scale; None if not given."""
 
-    # `whole` says whether values of f* itself are wanted, not those of a model that misses it by
-    # Δ.
+    # `whole`: values of f* itself are wanted, not those of a model that misses it by Δ.
 
     norm_bound: float | None
     model_error: float | None = None
@@ -116,24 +90,31 @@ class Functions:
             )
         self.problem = problem
         self.design: Design = problem.design("one value at a time")
-        self.data = problem.data(
-            "values of a function with a norm bound or model error need", IN_MEMORY
-        )
+        need = "values of a function with a norm bound or a model error need"
+        self.data = problem.data(need, IN_MEMORY)
+        w = self.data.weight
+        self._weight = np.ones(problem.n) if w is None else w
         self.basis, noise = problem.left_to_rotate
         units = sign_units_of(noise, problem.n)
         if units is None:
             raise NotAvailable(
-                "values of a function with a norm bound or a model error need noise whose signs "
-                f"may change, and {problem.noise!r} does not declare that: use noise='symmetric' "
-                "or ua.noise.BlockSymmetric(blocks) if the noise is symmetric, or method='joint'."
+                f"{need} noise whose signs may change, and {problem.noise!r} does not declare "
+                "that: use noise='symmetric' or ua.noise.BlockSymmetric(blocks) if the noise is "
+                "symmetric, or method='joint'."
             )
         self._units = None if int(units.max()) + 1 == len(units) else units
         self._made: dict[object, Kriging] = {}
+        self._systems: dict[bool, System] = {}
 
     @property
     def units(self) -> int:
         """Number of rows, or of blocks of rows that change their sign together."""
         return self.problem.n if self._units is None else int(self._units.max()) + 1
+
+    @property
+    def ordered_units(self) -> IntArray | None:
+        """The block of each row (n,) in the order of the rows, if signs change in blocks."""
+        return None if self._units is None else self._units[self.order]
 
     @property
     def blocks(self) -> bool:
@@ -175,29 +156,19 @@ class Functions:
         unit = found.unit if self.basis is None else found.unit * float(np.sqrt(n))
         return System(trend, self._weight, found.features, unit), found
 
-    @cached_property
-    def _weight(self) -> Array:
-        return np.ones(self.problem.n) if self.data.weight is None else self.data.weight
-
-    @cached_property
-    def _bounded(self) -> System:
-        return self._ordered(self._penalised[0])
-
-    @cached_property
-    def _free(self) -> System:
-        """The rows if every feature is free."""
-        if self.design.dual:
-            raise NotAvailable(NO_FEATURES)
-        Phi = self._turned(self.design.matrix)
-        return self._ordered(System(Phi, self._weight, np.zeros((len(Phi), 0)), 0.0))
-
-    def _ordered(self, system: System) -> System:
-        rows = self.order
-        return System(system.trend[rows], system.weight[rows], system.features[rows], system.unit)
-
     def system(self, assumption: Assumption) -> System:
-        """Return the rows under an assumption, in their order."""
-        return self._free if assumption.norm_bound is None else self._bounded
+        """Return the rows under an assumption, in their order; without a bound all are free."""
+        bounded = assumption.norm_bound is not None
+        if bounded not in self._systems:
+            if self.design.dual and not bounded:
+                raise NotAvailable(NO_FEATURES)
+            whole, rows = self._penalised[0] if bounded else None, self.order
+            if whole is None:
+                Phi = self._turned(self.design.matrix)
+                whole = System(Phi, self._weight, Phi[:, :0], 0.0)
+            trend, features = whole.trend[rows], whole.features[rows]
+            self._systems[bounded] = System(trend, whole.weight[rows], features, whole.unit)
+        return self._systems[bounded]
 
     @cached_property
     def y(self) -> Array:
@@ -266,7 +237,7 @@ class Functions:
         B, delta = assumption.norm_bound or 0.0, assumption.model_error or 0.0
         scale = assumption.noise_scale
         if scale is None and B:
-            square = np.square(self._bounded.features).sum(axis=1)
+            square = np.square(self.system(assumption).features).sum(axis=1)
             scale = WORKING_SCALE * B * float(np.sqrt(np.median(square)))
         return Assumed(B, delta, scale or 10 * delta or 1.0)
 
@@ -277,143 +248,15 @@ class Functions:
         key = assumption.norm_bound is None, K, None if labels is None else labels.tobytes()
         if key not in self._made:
             system = self.system(assumption)
-            units = None if self._units is None else self._units[self.order]
             if labels is None:
-                labels = interleaved(system, K, ordered=self._alone is not None, units=units)
+                alone = self._alone is not None
+                labels = interleaved(system, K, ordered=alone, units=self.ordered_units)
             else:
+                if self._units is not None:
+                    by_unit(labels, self._units)  # refuses cells that divide a block
                 labels = labels[self.order]
             self._made[key] = Kriging(system, labels, K)
         return self._made[key]
-
-    def divisions(
-        self, level: float, cells: int | IntArray | None, assumption: Assumption
-    ) -> list[Kriging]:
-        """Return the divisions of the rows that are compared."""
-        if isinstance(cells, np.ndarray):
-            if self._units is not None:
-                by_unit(cells, self._units)  # refuses cells that divide a block
-            return [self.kriging(assumption, int(cells.max()) + 1, cells)]
-        numbers = numbers_of_cells(level, self.units) if cells is None else [cells]
-        return [self.kriging(assumption, K) for K in numbers]
-
-    def chosen(
-        self, wanted: Wanted, level: float, options: SingleOptions, assumption: Assumption
-    ) -> tuple[list[Kriging], Choice]:
-        """Return divisions, and which of them serves each functional; y is not seen."""
-        divisions = self.divisions(level, options.cells, assumption)
-        system, assumed = self.system(assumption), self.assumed(assumption)
-        return divisions, choose(system, wanted, divisions, assumed, level)
-
-    def intervals(
-        self,
-        wanted: Wanted,
-        made: tuple[list[Kriging], Choice],
-        level: float,
-        assumption: Assumption,
-        tau: Array | float = 0.0,
-    ) -> Intervals:
-        """Return the intervals of functionals, and p-values; NaN if no bounded function agrees."""
-        N, (divisions, choice) = len(wanted), made
-        ends = [np.full(N, np.nan) for _ in range(3)]
-        out = Intervals(*ends, *(np.zeros(N, dtype=np.intp) for _ in range(4)))
-        assumed, beyond = self.assumed(assumption), assumption.beyond
-        tau = np.broadcast_to(tau, N)
-        for which, mu in np.unique(np.column_stack([choice.which, choice.mu]), axis=0).tolist():
-            same = np.flatnonzero((choice.which == which) & (choice.mu == mu))
-            for where, u, errors in self._estimated(wanted, divisions[int(which)], mu, same):
-                got = biased_intervals(u, errors, assumed, level, tau[where])
-                for name, part in vars(got).items():
-                    getattr(out, name)[where] = part
-        agrees = out.lower <= out.upper
-        out.lower[:] = np.where(agrees, out.lower - beyond, np.nan)
-        out.upper[:] = np.where(agrees, out.upper + beyond, np.nan)
-        return out
-
-    def _estimated(
-        self, wanted: Wanted, kriging: Kriging, mu: float, which: IntArray
-    ) -> Iterator[tuple[IntArray, Array, Errors]]:
-        """Yield functionals, their estimates (N, K) in the cells of a division, and the errors."""
-        size = 3 * kriging.system.n + kriging.K * (kriging.K + kriging.system.features.shape[1])
-        for part in slices(len(which), rows_that_fit(_BATCH, size)):
-            some = wanted.part(which[part])
-            a, known = kriging.weights(some, mu)
-            errors = Errors.of(some, kriging, a, known)
-            yield which[part], kriging.sums(a, self.y), errors
-
-    def band(
-        self, wanted: Wanted, kriging: Kriging, mu: float, level: float, assumption: Assumption
-    ) -> BalancedBand:
-        """Return the simultaneous band from the balanced cells of a division."""
-        assumed, every = self.assumed(assumption), np.arange(len(wanted))
-        parts = []
-        for _, u, errors in self._estimated(wanted, kriging, mu, every):
-            sizes = BandSizes.of(errors, assumed)
-            parts.append((u, sizes.scale, sizes.bias))
-        u, scale, bias = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return function_band(u, BandSizes(scale, bias), level)
-
-    def balanced(
-        self, wanted: Wanted, level: float, cells: int | None, assumption: Assumption
-    ) -> tuple[Kriging, Choice] | None:
-        """Return the balanced cells for a band; None if there are too few rows for the level."""
-        numbers = numbers_of_cells(level, self.units, simultaneous=True)
-        if cells is not None:
-            numbers = [cells] if cells <= self.units else []
-        made = [self.kriging(assumption, K) for K in numbers]
-        if not made:
-            return None
-        system, assumed = self.system(assumption), self.assumed(assumption)
-        found = choose_band(system, wanted, made, assumed, level)
-        return (made[int(found.which[0])], found) if np.isfinite(found.half_width).all() else None
-
-    # The joint region instead
-
-    def joint_half_width(self, wanted: Wanted, level: float, assumption: Assumption) -> Array:
-        """Return the predicted half-widths of the joint region's band (N,); infinite if unknown."""
-        # Without a norm bound it is about as wide as the F ellipsoid, and a norm bound only makes
-        # it narrower. Other objectives than kernel ridge and least squares have wider bands, or
-        # none.
-        o, n, unknown = self.problem.objective, self.problem.n, np.full(len(wanted), np.inf)
-        if o.penalty is None or not o.quadratic or not self.problem.whitened:
-            return unknown
-        if assumption.norm_bound is None:
-            return unknown
-        assumed, system = self.assumed(assumption), self._bounded
-        if assumption.model_error is not None:
-            return unknown
-        if self.design.dual:
-            if system.trend.shape[1] or n > _MOST_ROWS:
-                return unknown
-            units = None if self._units is None else self._units[self.order]
-            return joint_of_kernel(system, wanted, assumed, o.penalty.alpha, level, units)
-        Phi = np.column_stack([system.trend, system.features]) * np.sqrt(system.weight)[:, None]
-        found = factor(Phi, np.ones(n))
-        U = np.column_stack([wanted.trend, wanted.features]) @ found.back
-        if n <= U.shape[1]:
-            return unknown
-        information = 1 / np.maximum(np.square(U).sum(axis=1), 1e-300)
-        return assumed.noise_scale * joint_half_widths(information, n, U.shape[1], level)
-
-    def narrower_jointly(
-        self, wanted: Wanted, choice: Choice, level: float, assumption: Assumption
-    ) -> BoolArray:
-        """Return which intervals one at a time the joint region is predicted to make narrower."""
-        # With many rows that is asked only where the data say next to nothing.
-        wide = choice.half_width > _WIDE * self.assumed(assumption).noise_scale
-        asked = np.flatnonzero(wide | (self.problem.n <= _FEW))
-        better = np.zeros(len(wanted), dtype=np.bool_)
-        if asked.size:
-            joint = self.joint_half_width(wanted.part(asked), level, assumption)
-            better[asked] = joint < _NARROWER * choice.half_width[asked]
-        return better
-
-    def wider_at_once(
-        self, wanted: Wanted, choice: Choice, level: float, assumption: Assumption
-    ) -> bool:
-        """Whether a band from balanced cells is predicted to be wider than the joint region's."""
-        some = wanted.part(looked_at(len(wanted)))
-        joint = self.joint_half_width(some, level, assumption)
-        return bool(np.median(joint) <= np.median(choice.half_width))
 
 
 def directions(problem: Problem, functional: Functional) -> tuple[Array, Array]:

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
+from scipy.special import fdtrc
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import SEEN, Factor
 from unassuming._typing import Array, IntArray
-from unassuming.cells.choose import Division
 from unassuming.cells.codes import fewest_cells, number_of_words, words
+from unassuming.cells.division import Division
 from unassuming.cells.estimates import CellSums, Coordinates, Sample
 from unassuming.cells.several import Several, division, joint_rank, predicted
-from unassuming.cells.spherical import f_test
 from unassuming.inputs import SingleOptions
 from unassuming.ranking import RankTest
 from unassuming.regions.single.numbers import CERTIFIED, Numbers
@@ -131,7 +131,7 @@ def _several(
         whole = numbers.evidence.whole
         few = HIDDEN if whole.factor.unseen(g).any() else few_rows(level, whole.rank)
         return RankTest(1, 1, np.zeros(1), few)
-    _, sums, at = min(found, key=_width)
+    _, sums, at = min(found, key=lambda one: one[0])
     C = g @ at.factor.back
     size = np.linalg.norm(C, axis=1)
     several = Several.of(sums.G, sums.h[..., None], C / size[:, None])
@@ -164,9 +164,8 @@ def _candidates(
     if evidence.swaps is not None and options.method in ("auto", "pairs"):
         for c in g:
             pairs = evidence.pairs(c, labels)
-            samples.append(
-                (evidence.paired(pairs), labels if labels is None else labels[pairs[:, 0]])
-            )
+            own = None if labels is None else labels[pairs[:, 0]]
+            samples.append((evidence.paired(pairs), own))
     for sample, own in samples:
         made = best_cells(sample, g, level, options.number, own)
         if made.places is not None:
@@ -196,10 +195,6 @@ def _unit(g: Array, at: Coordinates) -> Array:
     return np.asarray(C / np.linalg.norm(C, axis=1, keepdims=True))
 
 
-def _width(one: tuple[float, CellSums, Coordinates]) -> float:
-    return one[0]
-
-
 def _f_test(sample: Sample, g: Array, tau: Array, said: str) -> FTest:
     at = sample.at
     k, freedom = len(g), at.rows - at.rank
@@ -207,9 +202,10 @@ def _f_test(sample: Sample, g: Array, tau: Array, said: str) -> FTest:
     if freedom < 1 or at.factor.unseen(g).any():
         return FTest(0.0, freedoms, 1.0, said)
     C, away = g @ at.factor.back, at.estimates(g) - tau
-    distance = float(away @ np.linalg.solve(C @ C.T, away))
-    F, pvalue = f_test(distance, k, at.rest, freedom)
-    return FTest(F, freedoms, pvalue, said)
+    distance = np.float64(away @ np.linalg.solve(C @ C.T, away))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        F = float(np.nan_to_num(distance / k / (at.rest**2 / freedom)))
+    return FTest(F, freedoms, float(fdtrc(k, freedom, F)), said)
 
 
 def require_independent(g: Array) -> None:

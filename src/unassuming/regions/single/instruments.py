@@ -1,9 +1,7 @@
 """The coefficients of endogenous columns, by the cells of their instruments (docs/theory.md 14).
 
-The rows are divided by looking at instruments and controls alone. At a hypothetical value of the
-coefficients of all endogenous columns what is left of y is a linear function of the controls plus
-noise, so the instruments must not explain it: that is a test of several functionals in cells. With
-one endogenous column the values that are not rejected are found in closed form.
+At a hypothetical value of all endogenous coefficients the instruments must not explain what is left
+of y: a test of several functionals in cells, which are chosen by instruments and controls alone.
 """
 
 from __future__ import annotations
@@ -20,8 +18,7 @@ from unassuming._typing import Array, IntArray
 from unassuming._words import joined
 from unassuming.cells.codes import fewest_cells, largest_q, number_of_words
 from unassuming.cells.estimates import Sample
-from unassuming.cells.instruments import instrument_estimate, instrument_set
-from unassuming.cells.several import Several, joint_rank
+from unassuming.cells.several import Several, instrument_estimate, instrument_set, joint_rank
 from unassuming.inputs import SingleOptions
 from unassuming.objectives import InstrumentObjective
 from unassuming.ranking import RankTest
@@ -36,10 +33,9 @@ from unassuming.regions.explain import (
 )
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, several
-from unassuming.regions.single.evidence import Evidence
+from unassuming.regions.single.evidence import Evidence, Setting, single_options
 from unassuming.regions.single.hypotheses import best_cells, few_rows, require_independent
-from unassuming.regions.single.infinite import OTHER_CELLS, too_few
-from unassuming.regions.single.options import Setting, single_options
+from unassuming.regions.single.numbers import OTHER_CELLS, too_few
 from unassuming.regions.single.summary import Answer, tested
 
 
@@ -57,11 +53,6 @@ class Instruments:
     def name(self) -> str:
         """The one endogenous column."""
         return self.objective.names[self.objective.endogenous[0]]
-
-    @property
-    def method(self) -> str:
-        """Cells of rows, or of differences of paired rows."""
-        return "cells" if self.evidence.flips else "pairs"
 
     @property
     def left_out(self) -> tuple[Fact, ...]:
@@ -86,27 +77,24 @@ class Instruments:
     ) -> Answer:
         """Return the sets of multiples of the one endogenous coefficient."""
         # The intervals of a union need not be bounded, and `lower` and `upper` are their hull.
-        factors, N = self._multiples(g, names), len(g)
+        factors = self._multiples(g, names)
         found = self._cells(self._tested, chosen_for, options)
-        z, K = found.whitened(found.u), len(found.V)
-        m = number_of_words(K)
-        q, ends = largest_q(level, m), np.array([[-np.inf, np.inf]])
-        if q:
-            ends = instrument_set(z[..., 0], z[..., 1], q)
-        estimate = instrument_estimate(z[..., 0], z[..., 1]) if K else np.nan
+        z, K, m = found.whitened(found.u), len(found.V), number_of_words(len(found.V))
+        q, u, v = largest_q(level, m), z[..., 0], z[..., 1]
+        ends = instrument_set(u, v, q) if q else np.array([[-np.inf, np.inf]])
+        estimate = instrument_estimate(u, v) if K else np.nan
         sets = tuple(IntervalUnion(ends).times(float(c)) for c in factors)
-        lower, upper = np.array([(one.lower, one.upper) for one in sets]).T
-        rank = joint_rank(z[..., 0])[0] if K else 1
+        rank = joint_rank(u)[0] if K else 1
         status, why = self._status(sets[0], level, K, options)
         return Answer.of(
-            N,
+            len(g),
             estimate=factors * estimate,
-            lower=lower,
-            upper=upper,
+            lower=[one.lower for one in sets],
+            upper=[one.upper for one in sets],
             pvalue=(m + 1 - rank) / m,
             m=m,
             level=1 - q / m if q else 1.0,
-            method=self.method,
+            method="cells" if self.evidence.flips else "pairs",
             status=status,
             why=why,
             sets=sets,
@@ -159,10 +147,8 @@ class Instruments:
         # That is functionals (k, D) of the exogenous columns and their values in a regression of y
         # - xβ, where those of the instruments are zero.
         require_independent(g)
-        o = self.objective
-        controls = o.d - len(o.endogenous)
-        unit = np.abs(g).max(axis=1)
-        g, tau = g / unit[:, None], tau / unit
+        o, controls = self.objective, self.objective.d - len(self.objective.endogenous)
+        g, tau = g / np.abs(g).max(axis=1)[:, None], tau / np.abs(g).max(axis=1)
         wanted = np.eye(o.d)[o.endogenous]
         M = np.linalg.lstsq(g.T, wanted.T, rcond=None)[0].T  # M g = wanted
         if np.abs(M @ g - wanted).max() > SEEN:
@@ -202,15 +188,15 @@ class Instruments:
         """Return what kind of set this is; why it is not a bounded interval, and what to do."""
         evidence, name, m = self.evidence, self.name, number_of_words(K)
         q, needed, rank = largest_q(level, m), fewest_cells(level), evidence.whole.rank
+        hull = (Cause.HULL(),) if several([found]) else ()
         if q and not len(found):
             return Status.EMPTY, Explanation((Cause.NO_VALUE(names=name, alpha=q / m),))
-        hull = (Cause.HULL(),) if several([found]) else ()
-        if q and not found.bounded:
-            why = Explanation((*hull, Cause.WEAK_INSTRUMENTS(names=name)), (STRONGER,))
-            return Status.ENDLESS_SET, why
-        if q:
+        if q and found.bounded:
             kind = Status.ONE_BY_ONE if len(found) == 1 else Status.SEVERAL_PARTS
             return kind, Explanation(hull)
+        if q:
+            weak = Cause.WEAK_INSTRUMENTS(names=name)
+            return Status.ENDLESS_SET, Explanation((*hull, weak), (STRONGER,))
         if options.cells is not None:
             fact = Cause.CELLS_CHOSEN(level=level, needed=needed, cells=K)
             return Status.TOO_FEW_CELLS, Explanation((fact,), (OTHER_CELLS,))

@@ -1,26 +1,27 @@
-"""Intervals and tests of single numbers: which rows, in which cells or halves (docs/theory.md 11).
-
-How a number is answered, its `Way`, is chosen by predicted width for one level, before y is seen,
-and kept: the interval of a number does not depend on what else is asked.
-"""
+"""Intervals and tests of single numbers: of which rows, in which cells (docs/theory.md 11)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtr, stdtrit
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
-from unassuming._typing import Array, IntArray
-from unassuming.cells.choose import NUMBERS, Division, divide, half_width, information
-from unassuming.cells.codes import CODED, in_use, number_of_words
-from unassuming.cells.estimates import CellSums, Coordinates, Sample, fits, order_of
-from unassuming.cells.robust import robust_estimates
-from unassuming.cells.spherical import t_intervals
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells.codes import ALL, CODED, all_in_use, fewest_cells, number_of_words
+from unassuming.cells.division import NUMBERS, Division, divide, half_width, information
+from unassuming.cells.estimates import (
+    CellSums,
+    Coordinates,
+    Sample,
+    fits,
+    order_of,
+    robust_estimates,
+)
 from unassuming.cells.theorem import intervals
 from unassuming.cells.tournament import (
     Halves,
@@ -32,19 +33,25 @@ from unassuming.cells.tournament import (
     permutations,
 )
 from unassuming.inputs import SingleOptions
-from unassuming.regions.explain import Cause, Explanation, Fact, Status
+from unassuming.regions.explain import (
+    EXCHANGEABLE,
+    FEWER_FEATURES,
+    SYMMETRIC,
+    Cause,
+    Explanation,
+    Fact,
+    Remedy,
+    Status,
+    lower_level,
+)
 from unassuming.regions.problem import Problem
-from unassuming.regions.single.evidence import Evidence
-from unassuming.regions.single.infinite import why_infinite
-from unassuming.regions.single.options import Setting, single_options
-from unassuming.regions.single.summary import NOTHING, Answer, listed
+from unassuming.regions.single.evidence import Evidence, Setting, single_options
+from unassuming.regions.single.summary import NOTHING, Answer, listed, together
 
-_WIDEST = 2.0
-"""Pairs with a wider predicted interval, in units of the normal one, give way to permutations."""
-_LOSING = 1.1
-"""Cells of rows with a wider one are compared with cells of pairs, if the noise allows both."""
-_ROBUST_ROWS = 3
-"""Rows of a cell, for each coefficient, from which least absolute deviations resist outliers."""
+# Pairs with a wider predicted interval, in units of the normal one, give way to permutations; cells
+# of rows with a wider one are compared with cells of pairs, if the noise allows both.
+_WIDEST, _LOSING = 2.0, 1.1
+_ROBUST_ROWS = 3  # of a cell, for each coefficient: least absolute deviations resist outliers
 
 CERTIFIED = ("halves", "palmrt")
 
@@ -99,19 +106,58 @@ class Numbers:
         facts = (Cause.CERTIFIED_ALONE(names=listed(names, certain)),) if certain.any() else ()
         if out.finite.all():
             return replace(out, why=Explanation(facts))
-        why = why_infinite(
-            self.evidence,
-            self.problem.objective.names,
-            g,
-            names,
-            out,
-            level,
-            options,
-            lambda some: self.highest_levels(some, level, options),
-            jointly,
-        )
+        why = self._why_infinite(g, names, out, level, options, jointly)
         why = replace(why, facts=(*facts, *why.facts))
         return replace(out, status=Status.TOO_FEW_CELLS, why=why)
+
+    def _why_infinite(
+        self,
+        g: Array,
+        names: Sequence[str],
+        out: Answer,
+        level: float,
+        options: SingleOptions,
+        jointly: Callable[[float], bool],
+    ) -> Explanation:
+        """Say why intervals of functionals (N, d) are infinite, and what to do."""
+        facts, remedies = list[Fact](), list[Remedy]()
+        evidence, given, infinite = self.evidence, options.cells is not None, ~out.finite
+        at = evidence.whole
+        hidden, shift = infinite & ~at.vectors(g)[2], np.zeros_like(infinite)
+        if hidden.any():
+            facts += _dependence(evidence, self.problem.objective.names, g, names, hidden)
+        if not evidence.flips and evidence.swaps is not None and not evidence.spherical:
+            shift = infinite & ~hidden & ~evidence.centred.at.vectors(g)[2]
+        if shift.any():
+            facts.append(Cause.SHIFT_NOT_SEEN(names=listed(names, shift)))
+            remedies.append(SYMMETRIC)
+        few = infinite & ~hidden & ~shift
+        if few.any():
+            reached = self.highest_levels(g[few], level, options)
+            if given:
+                least, needed = int(out.cells[few].min()), fewest_cells(level)
+                facts.append(Cause.CELLS_CHOSEN(level=level, needed=needed, cells=least))
+            for one in np.unique(reached).tolist() if not given else ():
+                same = np.zeros_like(few)
+                same[np.flatnonzero(few)[reached == one]] = True
+                enough = enough_rows(evidence, g[same], level)
+                facts.append(too_few(listed(names, same), level, one, enough))
+            if reached.min() >= 0.5:
+                remedies.append(lower_level(float(reached.min())))
+            rows = evidence.signs is not None and not evidence.in_blocks and evidence.swaps is None
+            offers = {
+                OTHER_CELLS: given,
+                ANY_METHOD: options.method in ("cells", "pairs"),
+                EXCHANGEABLE: rows and not given and at.rows > 2 * at.rank,
+                ALL_AT_ONCE: not hidden.any() and jointly(level),
+            }
+            remedies += [remedy for remedy, works in offers.items() if works]
+        if hidden.any() or (few.any() and fewest_cells(level) <= ALL):
+            remedies.append(FEWER_FEATURES)
+            w, mixed = evidence.weight, evidence.spherical or evidence.swaps is not None
+            if w is None or not mixed or (w == w[0]).all():
+                remedies.append(NORM_BOUND)
+        return Explanation(tuple(facts), tuple(remedies))
 
     def outcome(
         self,
@@ -176,9 +222,10 @@ class Numbers:
         """Return the rows, or the differences of pairs of rows, that a way is about."""
         if way.pairs is None:
             return self.evidence.plain if way.method in ("palmrt", "t") else self.evidence.signed
-        if id(way.pairs) not in self._paired:
-            self._paired[id(way.pairs)] = self.evidence.paired(way.pairs)
-        return self._paired[id(way.pairs)]
+        key = id(way.pairs)
+        if key not in self._paired:
+            self._paired[key] = self.evidence.paired(way.pairs)
+        return self._paired[key]
 
     def coordinates(self, way: Way) -> Coordinates:
         """Return the coordinates of the rows of one way."""
@@ -200,11 +247,8 @@ class Numbers:
             assert way.places is not None
             labels = sample.labels(way.places)
             beta = robust_estimates(sample.Q, sample.e, labels, len(way.places), U)
-        weights = np.zeros_like(v)
-        whole = sums.residual_weights(v) if options.weights == "residuals" else v
-        for i, row in enumerate(v):
-            weights[i, in_use(row)] = whole[i, in_use(row)]
-        return beta, weights
+        weights = sums.residual_weights(v) if options.weights == "residuals" else v
+        return beta, np.where(all_in_use(v), weights, 0.0)
 
     # The choice
 
@@ -237,7 +281,7 @@ class Numbers:
                 if way.width > _LOSING * normal[i]:
                     other = self._of_pairs(g[i], level, options)
                     if other.method != "palmrt" or np.isinf(way.width):
-                        ways[i] = min(way, other, key=_width)
+                        ways[i] = min(way, other, key=lambda one: one.width)
         return ways
 
     def _of_rows(
@@ -256,13 +300,10 @@ class Numbers:
         else:
             cells = self._cells(sample, U, level, options)
         if options.method == "auto" and options.cells is None:
-            if options.robust:
-                most = sample.at.rows // (_ROBUST_ROWS * sample.at.rank)
-                few = [one.places is not None and len(one.places) <= most for one in cells]
-                cells = [
-                    one if enough else replace(one, width=np.inf)
-                    for one, enough in zip(cells, few, strict=True)
-                ]
+            most = sample.at.rows // (_ROBUST_ROWS * sample.at.rank)
+            for j, own in enumerate(cells):
+                if options.robust and own.places is not None and len(own.places) > most:
+                    cells[j] = Division(own.places)
             lost = np.array([one.width for one in cells])
             made, widths = halves_where_narrower(sample.atoms, U, level, lost)
         for i, one, half, unit in zip(known, cells, widths, size, strict=True):
@@ -289,12 +330,11 @@ class Numbers:
             )
         else:  # for a level that so many cells attain
             cells = divide(atoms, U, min(level, 1 - 1 / number_of_words(given)), given)
-        return [
-            one
-            if one.places is None
-            else replace(one, width=half_width(information(atoms, one.places, u[None])[0], level))
-            for one, u in zip(cells, U, strict=True)
-        ]
+        for i, (one, u) in enumerate(zip(cells, U, strict=True)):
+            if one.places is not None:
+                v = information(atoms, one.places, u[None])[0]
+                cells[i] = Division(one.places, half_width(v, level))
+        return cells
 
     def _of_pairs(self, c: Array, level: float, options: SingleOptions) -> Way:
         """Choose cells or halves of pairs for one functional, or permutations of the rows."""
@@ -335,9 +375,8 @@ class Numbers:
         for K in numbers:
             sums = kept.sums.merged(K)
             for i, v in enumerate(fits(sums.G, sums.h, U)[0]):
-                width = half_width(v, level) * float(size[i])
-                if seen[i] and width < ways[i].width:
-                    ways[i] = Way("cells", width, merged=K)
+                new = Way("cells", half_width(v, level) * float(size[i]), merged=K)
+                ways[i] = new if seen[i] and new.width < ways[i].width else ways[i]
         return ways
 
     # The answers
@@ -368,7 +407,13 @@ class Numbers:
             lower, upper, pvalue = got.lower, got.upper, got.pvalue
             attained = got.level
         elif way.method == "t":
-            half, pvalue = t_intervals(at.rest, at.rows - at.rank, level, distance)
+            freedom, pvalue, half = at.rows - at.rank, np.ones(len(g)), np.inf
+            if freedom > 0:
+                error = at.rest / np.sqrt(freedom)
+                half = float(stdtrit(freedom, 0.5 + level / 2)) * error
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    t = np.where(distance == 0, 0.0, np.abs(distance) / error)
+                pvalue = 2 * stdtr(freedom, -t)
             lower, upper = np.full(len(g), -half), np.full(len(g), half)
         elif sample is not None and way.halves is not None:
             found, m = way.halves.spans(sample, U, robust=options.robust), way.halves.m
@@ -409,5 +454,65 @@ def _ends(center: Array, size: Array, lower: Array, upper: Array) -> tuple[Array
         )
 
 
-def _width(way: Way) -> float:
-    return way.width
+_ROWS_FOR_HALVES = 4  # for each coefficient, from which halves are within twice the t interval
+
+OTHER_CELLS = Remedy("leave out cells for the default", None)
+ANY_METHOD = Remedy("method='auto', which tries halves of the rows as well", None)
+ALL_AT_ONCE = Remedy(
+    "simultaneous=True: the bounds of the joint region are finite",
+    "unassuming region without --pointwise: the bounds of the joint region are finite",
+)
+NORM_BOUND = Remedy(
+    "a norm bound that you can assume: interval(norm_bound=B, simultaneous=True)",
+    "a norm bound that you can assume: --norm-bound B of unassuming region, without --pointwise",
+)
+
+
+def too_few(names: str, level: float, best: float, enough: str) -> Fact:
+    """Say that no interval of a level is finite, at which level one is, and what would do."""
+    if fewest_cells(level) > ALL:
+        return Cause.LEVEL_TOO_HIGH(names=names, level=level)
+    if best < 0.5:
+        return Cause.ALWAYS_INFINITE(names=names, level=level, enough=enough)
+    return Cause.LEVEL_INFINITE(names=names, level=level, best=best, enough=enough)
+
+
+def _dependence(
+    evidence: Evidence, columns: Sequence[str], g: Array, names: Sequence[str], hidden: BoolArray
+) -> Iterator[Fact]:
+    """Name the columns that depend on each other, in groups, and other undetermined numbers."""
+    n, d = evidence.n, len(columns)
+    if n < d:
+        yield Cause.ROWS_MISSING(n=n, d=d, names=listed(names, hidden))
+        return
+    found = evidence.whole.factor
+    unseen = np.flatnonzero(found.unseen(np.eye(d)))
+    lengths = np.linalg.norm(found.null, axis=0)
+    null = found.null / np.where(lengths > 0, lengths, 1.0)
+    share = np.abs(null @ null.T)[np.ix_(unseen, unseen)]
+    size = np.sqrt(np.diagonal(share))
+    linked = share > 1e-7 * size[:, None] * size
+    group = np.arange(len(unseen))
+    for _ in unseen:  # the smallest number of a group spreads to all of it
+        group = np.where(linked, group, len(unseen)).min(axis=1)
+    single = np.count_nonzero(g, axis=1) == 1
+    asked = np.argmax(np.abs(g[hidden & single]), axis=1)
+    for one in np.unique(group[np.isin(unseen, asked)]).tolist():
+        yield Cause.DEPEND(names=together([columns[j] for j in unseen[group == one]]))
+    if (hidden & ~single).any():
+        yield Cause.NOT_IN_DESIGN(names=listed(names, hidden & ~single))
+
+
+def enough_rows(evidence: Evidence, g: Array, level: float) -> str:
+    """Return about how many rows or blocks like these have finite intervals of functionals."""
+    needed, rank = fewest_cells(level), evidence.whole.rank
+    if evidence.clusters is not None and evidence.clusters < needed:
+        return f"{needed:,} blocks of rows"
+    rows = max(_ROWS_FOR_HALVES * rank, evidence.n + 1)
+    if evidence.kept is not None:
+        return f"{max(rows, 2 * evidence.n):,} rows"
+    units = np.arange(evidence.n) if evidence.signs is None else evidence.signs
+    for column in evidence.Phi[:, (g != 0).any(axis=0)].T:  # rows that carry a rare value
+        carriers = np.unique(units[column != np.median(column)]).size
+        rows = max(rows, -(-evidence.n * needed // carriers) if carriers else 0)
+    return f"{rows:,} rows"

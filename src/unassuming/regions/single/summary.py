@@ -14,28 +14,17 @@ from unassuming._frames import as_frame
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming._words import joined, shown
 from unassuming.noise import BlockSymmetric, Noise, Symmetric
-from unassuming.ranking import (
-    Level,
-    as_double,
-    as_levels,
-    level_in_digits,
-    pvalue_in_print,
-)
+from unassuming.ranking import Level, as_double, as_levels, level_in_digits, pvalue_in_print
 from unassuming.regions.explain import INPUT, Cause, Explanation, Language, Status
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, Levels, several, table
 
 T = TypeVar("T")
 
-NOTHING = "nothing"
-"""The method for a number that the rows do not determine."""
+NOTHING = "nothing"  # the method for a number that the rows do not determine
 
-_SHOWN = 40
-"""Rows of a summary that are printed."""
-_LISTED = 4
-"""Names that are listed in a sentence."""
-_VISIBLE = 0.1
-"""Estimates that differ by a larger share of the interval are pointed out."""
+_SHOWN, _LISTED = 40, 4  # rows of a summary that are printed, names listed in a sentence
+_VISIBLE = 0.1  # estimates that differ by a larger share of the interval are pointed out
 
 
 @final
@@ -117,20 +106,17 @@ class Summary:
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, one row for each number, indexed by name."""
-        columns: dict[str, Any] = {
-            **{name: getattr(self, name) for name in ("estimate", "lower", "upper", "pvalue")},
-            "model_estimate": self.model_estimate,
-            "level": self.level,
-            "method": list(self.method),
-        }
+        names = ("estimate", "lower", "upper", "pvalue", "model_estimate", "level")
+        columns: dict[str, Any] = {name: getattr(self, name) for name in names}
+        columns["method"] = list(self.method)
         if self.sets is not None:
             columns["set"] = list(map(str, self.sets))
         return as_frame(columns, index=list(self.names))
 
     def _columns(self) -> list[tuple[str, list[str]]]:
         """Return the columns that are printed; attained level and method only if they vary."""
-        ends = [(name, getattr(self, name)) for name in ("estimate", "lower", "upper")]
-        columns = [(name, [f"{x:.6g}" for x in column]) for name, column in ends]
+        ends = ("estimate", "lower", "upper")
+        columns = [(name, [f"{x:.6g}" for x in getattr(self, name)]) for name in ends]
         if self.sets is not None and several(self.sets):
             columns[1:] = [("set", list(map(str, self.sets)))]
         least = np.zeros(len(self)) if self.smallest_pvalue is None else self.smallest_pvalue
@@ -149,12 +135,11 @@ class Summary:
 
     def _line(self) -> str:
         """Return the one line that every summary has."""
-        attained = self._levels
-        apart = len(attained) == 1 and abs(attained[0] - self.requested_level) >= 5e-4
+        attained, asked = self._levels, self.requested_level
+        apart = len(attained) == 1 and abs(attained[0] - asked) >= 5e-4
         at = f" (attained: {percent(attained[0])})" if apart else ""
         held = "all at once" if self.simultaneous else "one at a time"
-        level = percent(self.requested_level)
-        return f"{level} intervals{at}, {held}. Assumes {self.assumption}."
+        return f"{percent(asked)} intervals{at}, {held}. Assumes {self.assumption}."
 
     def text(self, language: Language = Language.PYTHON) -> str:
         """Return what is printed, with remedies in Python or as options of the command line.
@@ -183,12 +168,10 @@ class Summary:
     def _repr_html_(self) -> str:
         columns = self._columns()
         head = "".join(f"<th>{escape(name)}</th>" for name, _ in [("", None), *columns])
-        body = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th>"
-            + "".join(f"<td>{escape(column[i])}</td>" for _, column in columns)
-            + "</tr>"
-            for i, name in enumerate(self.names)
-        )
+        body = ""
+        for i, name in enumerate(self.names):
+            cells = "".join(f"<td>{escape(column[i])}</td>" for _, column in columns)
+            body += f"<tr><th style='text-align:left'>{escape(name)}</th>{cells}</tr>"
         notes = [self._line(), *self.explanation.sentences(Language.PYTHON)]
         said = "".join(f"<p>{escape(note)}</p>" for note in notes)
         return f"<div><table><tr>{head}</tr>{body}</table>{said}</div>"
@@ -196,8 +179,7 @@ class Summary:
 
 def percent(level: float) -> str:
     """Return a level in percent, as "95 %" or "96.9 %"."""
-    near_one = 0.9999 < level < 1
-    digits = len(level_in_digits(level)) - 2 if near_one else 4
+    digits = len(level_in_digits(level)) - 2 if 0.9999 < level < 1 else 4
     return f"{100 * level:.{digits}g} %"
 
 

@@ -1,18 +1,44 @@
-"""From questions about values of a function to results: bounds, bands and tests."""
+"""Bounds of numbers all at once, and of values of a function (docs/theory.md 11.5, 11.8)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, final
 
 import numpy as np
+from scipy.special import fdtri
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
-from unassuming._typing import Array, BoolArray
+from unassuming._numerics import factor
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells.balanced import (
+    NUMBERS,
+    BalancedBand,
+    balanced_band,
+    balanced_places,
+    narrowest,
+    sigma,
+)
 from unassuming.cells.codes import fewest_cells, largest_q, number_of_words
-from unassuming.cells.functions.kriging import Wanted
-from unassuming.cells.functions.predict import Choice
+from unassuming.cells.estimates import CellSums, fits
+from unassuming.cells.functions import (
+    BandSizes,
+    Errors,
+    Kriging,
+    Wanted,
+    biased_intervals,
+    function_band,
+)
+from unassuming.cells.predict import (
+    Choice,
+    choose,
+    choose_band,
+    joint_of_kernel,
+    looked_at,
+    numbers_of_cells,
+)
 from unassuming.cells.theorem import Intervals
 from unassuming.inputs import SingleOptions
 from unassuming.ranking import Level, RankTest
@@ -25,16 +51,179 @@ from unassuming.regions.explain import (
     Status,
     lower_level,
 )
+from unassuming.regions.problem import Problem
+from unassuming.regions.results import count
 from unassuming.regions.shapes import OuterBounds, Question, Shape
-from unassuming.regions.single.at_once import too_few_balanced
+from unassuming.regions.single.evidence import CELLS, JOINT, Evidence
 from unassuming.regions.single.functions import Assumption, Functions
-from unassuming.regions.single.infinite import NORM_BOUND, OTHER_CELLS, too_few
+from unassuming.regions.single.numbers import NORM_BOUND, OTHER_CELLS, too_few
 from unassuming.regions.single.summary import Answer
 
 T = TypeVar("T")
 
+NO_MEMBERS = "balanced cells do not search for members: leave out inner, or use method='joint'."
 NOT_EXACT = "The p-value is an upper bound: it allows for the largest bias."
 AT_ONCE = "The p-value is an upper bound, from the joint region."
+
+# With more rows the joint region is not predicted: its cost would exceed that of the cells. With
+# more than a few, only intervals of so many noise scales on each side are compared with it. It is
+# used where it is narrower by a hundredth.
+_BATCH, _MOST_ROWS = 2**26, 2000
+_WIDE, _FEW, _NARROWER = 2.0, 300, 0.99
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BalancedCells:
+    """Cells for N numbers: the estimates ``whole`` of all rows plus ``size`` times uᵀθ."""
+
+    # `known` says which of them the rows determine; `predicted` are the expected half-widths
+    # for noise of size one.
+
+    sums: CellSums
+    U: Array
+    size: Array
+    known: BoolArray
+    whole: Array
+    predicted: Array
+
+    def answer(self, level: float) -> Answer:
+        """Return simultaneous intervals at a level, with adjusted p-values."""
+        v, beta = fits(self.sums.G, self.sums.h, self.U)
+        some, hidden = self.known & (self.size > 0), not self.known.all()
+        size = np.where(some, self.size, 1.0)
+        found = balanced_band(beta, np.where(some, sigma(v), np.inf), level, -self.whole / size)
+        center = np.where(self.known, self.whole + size * np.nan_to_num(found.estimate), np.nan)
+        half = np.where(some | ~self.known, size * found.half_width, 0.0)  # a functional of zero
+        return Answer.of(
+            len(some),
+            estimate=center,
+            lower=np.nan_to_num(center) - half,
+            upper=np.nan_to_num(center) + half,
+            pvalue=found.pvalue,
+            m=found.m,
+            level=1 - found.q / found.m if found.q else 1.0,
+            method="balanced cells",
+            status=Status.UNDETERMINED if hidden else Status.ALL_AT_ONCE,
+            why=Explanation((Cause.HIDDEN(),) if hidden else ()),
+            simultaneous=True,
+        )
+
+
+def balanced_cells(
+    problem: Problem, g: Array, level: float, method: str, cells: int | None, *, inner: bool = False
+) -> BalancedCells | None:
+    """Return the balanced cells for simultaneous bounds; None if the joint region serves them."""
+    if method == JOINT:
+        return None
+    try:
+        if inner:
+            raise NotAvailable(NO_MEMBERS)
+        evidence = Evidence.of(problem)
+        if not evidence.flips:
+            needed = (
+                f"balanced cells need noise whose signs may change, and {problem.noise!r} does not "
+                "declare that"
+            )
+            raise NotAvailable(
+                f"{needed}: use method='joint', or noise='symmetric' if the noise is symmetric.",
+                f"{needed}: use --method joint, or --noise symmetric if the noise is symmetric.",
+            )
+    except NotAvailable:
+        if method == CELLS:
+            raise
+        return None
+    made, n, rank = _balanced(evidence, problem, g, level, cells), evidence.n, evidence.whole.rank
+    if made is None and method == CELLS:
+        there, each = f"there are {count(n, 'row')}", rank
+        if evidence.kept is not None:
+            there, each = f"the stream has {evidence.kept.number}", 1
+        elif evidence.clusters is not None:
+            there, each = f"there are {count(evidence.clusters, 'block')} of rows", 1
+        raise too_few_balanced(level, there, each, cells)
+    if made is None or method == CELLS or not problem.whitened or n <= rank:
+        return made
+    some = made.known & (made.size > 0)
+    joint = joint_half_widths(1 / np.square(made.size[some]), n, rank, level)
+    return made if np.log(made.predicted[some] / joint).mean() < 0 else None
+
+
+def joint_half_widths(information: Array, n: int, d: int, level: float) -> Array:
+    """Return the half-widths of the F ellipsoid for noise of size 1: a joint region is as wide."""
+    return np.asarray(np.sqrt(d * float(fdtri(d, n - d, level)) / information))
+
+
+def _balanced(
+    evidence: Evidence, problem: Problem, g: Array, level: float, cells: int | None
+) -> BalancedCells | None:
+    """Return balanced cells of the rows, or of those that a stream has collected."""
+    at, kept = evidence.whole, evidence.kept
+    U, size, known = at.vectors(g)
+    some = known & (size > 0)
+    most = (evidence.clusters or at.rows) if kept is None else kept.number
+    numbers = [K for K in NUMBERS if largest_q(level, K)] if cells is None else [cells]
+    numbers = [K for K in numbers if most >= K and K * at.rank <= at.rows]
+
+    def sums(K: int) -> CellSums:
+        if kept is not None:
+            return kept.sums.merged(K)
+        atoms, divisions = evidence.signed.atoms, problem.divisions
+        if K not in divisions:
+            divisions[K] = balanced_places(atoms, K)
+        return atoms.sums(divisions[K])
+
+    def information(K: int) -> Array:
+        found = sums(K)
+        return fits(found.G, found.h, U[some])[0]
+
+    best = narrowest(information, numbers, U[some], level) if some.any() else None
+    if best is None:
+        return None
+    predicted = np.where(known, 0.0, np.inf)
+    predicted[some] = size[some] * best[1]
+    whole = np.nan_to_num(at.estimates(g))
+    return BalancedCells(sums(best[0]), U, size, known, whole, predicted)
+
+
+def too_few_balanced(
+    level: float, there: str, each: int, chosen: int | None, *, joint: bool = True
+) -> NotAvailable:
+    """Return the refusal where balanced cells are too few: what it takes, and what there is."""
+    numbers = [K for K in NUMBERS if largest_q(level, K)]
+    K = chosen or (numbers[0] if numbers else 0)
+    rows = f" of at least {each} rows each" * (each > 1)
+    why = f"it takes {K} cells{rows}, and {there}"
+    if K not in numbers:
+        why = f"no {K} cells allow it" if K else "no number of cells allows it"
+    ways = "a lower level, or bounds that hold one at a time"
+    python, option = "method='joint', " * joint, "--method joint, " * joint
+    sentence = f"balanced cells are too few for a level of {level:.12g}: {why}. Use"
+    return NotAvailable(
+        f"{sentence} {python}{ways} (simultaneous=False).",
+        f"{sentence} {option}{ways} (--pointwise).",
+    )
+
+
+def joint_answer(shape: Shape, g: Array, level: Level) -> Answer:
+    """Return the bounds of the joint region, and p-values from the least q that excludes 0."""
+    every, N = [Level(q, level.m) for q in range(1, level.m)], len(g)
+    bounds = shape.bounds(Question(g), every)
+    asked, least = bounds[level.q - 1], np.full(N, level.m)
+    for one, bound in zip(reversed(every), reversed(bounds), strict=True):
+        least = np.where((bound.lower > 0) | (bound.upper < 0), one.q, least)
+    return Answer.of(
+        N,
+        estimate=g @ shape.estimate,
+        lower=asked.lower,
+        upper=asked.upper,
+        pvalue=least / level.m,
+        m=level.m,
+        level=float(level),
+        method="joint region",
+        status=asked.status,
+        why=asked.explanation,
+        simultaneous=True,
+    )
 
 
 @final
@@ -64,14 +253,152 @@ class Asked:
     assumption: Assumption
     joint: Joint | None = None
 
-    def jointly(
-        self, functions: Functions, choice: Choice, level: float, options: SingleOptions
+
+@final
+class Cells:
+    """Cells of the rows for functionals under one assumption."""
+
+    def __init__(self, functions: Functions, wanted: Wanted, assumption: Assumption) -> None:
+        self.functions, self.wanted, self.assumption = functions, wanted, assumption
+        self.system, self.assumed = functions.system(assumption), functions.assumed(assumption)
+
+    def chosen(self, level: float, cells: int | IntArray | None) -> tuple[list[Kriging], Choice]:
+        """Return divisions, and which of them serves each functional; y is not seen."""
+        kriging = self.functions.kriging
+        if isinstance(cells, np.ndarray):
+            divisions = [kriging(self.assumption, int(cells.max()) + 1, cells)]
+        else:
+            numbers = [cells] if cells else numbers_of_cells(level, self.functions.units)
+            divisions = [kriging(self.assumption, K) for K in numbers]
+        return divisions, choose(self.system, self.wanted, divisions, self.assumed, level)
+
+    def balanced(self, level: float, cells: int | None) -> tuple[Kriging, Choice] | None:
+        """Return the balanced cells for a band; None if there are too few rows for the level."""
+        numbers = numbers_of_cells(level, self.functions.units, simultaneous=True)
+        if cells is not None:
+            numbers = [cells] if cells <= self.functions.units else []
+        made = [self.functions.kriging(self.assumption, K) for K in numbers]
+        if not made:
+            return None
+        found = choose_band(self.system, self.wanted, made, self.assumed, level)
+        return (made[int(found.which[0])], found) if np.isfinite(found.half_width).all() else None
+
+    def intervals(
+        self, made: tuple[list[Kriging], Choice], level: float, tau: Array | float = 0.0
+    ) -> Intervals:
+        """Return the intervals of functionals, and p-values; NaN if no bounded function agrees."""
+        N, (divisions, choice) = len(self.wanted), made
+        ends = [np.full(N, np.nan) for _ in range(3)]
+        out = Intervals(*ends, *(np.zeros(N, dtype=np.intp) for _ in range(4)))
+        beyond, tau = self.assumption.beyond, np.broadcast_to(tau, N)
+        for which, mu in np.unique(np.column_stack([choice.which, choice.mu]), axis=0).tolist():
+            same = np.flatnonzero((choice.which == which) & (choice.mu == mu))
+            for where, u, errors in self._estimated(divisions[int(which)], mu, same):
+                got = biased_intervals(u, errors, self.assumed, level, tau[where])
+                for name, part in vars(got).items():
+                    getattr(out, name)[where] = part
+        agrees = out.lower <= out.upper
+        out.lower[:] = np.where(agrees, out.lower - beyond, np.nan)
+        out.upper[:] = np.where(agrees, out.upper + beyond, np.nan)
+        return out
+
+    def band(self, kriging: Kriging, mu: float, level: float) -> BalancedBand:
+        """Return the simultaneous band from the balanced cells of a division."""
+        parts = []
+        for _, u, errors in self._estimated(kriging, mu, np.arange(len(self.wanted))):
+            sizes = BandSizes.of(errors, self.assumed)
+            parts.append((u, sizes.scale, sizes.bias))
+        u, scale, bias = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return function_band(u, BandSizes(scale, bias), level)
+
+    def _estimated(
+        self, kriging: Kriging, mu: float, which: IntArray
+    ) -> Iterator[tuple[IntArray, Array, Errors]]:
+        """Yield functionals, their estimates (N, K) in the cells of a division, and the errors."""
+        size = 3 * kriging.system.n + kriging.K * (kriging.K + kriging.system.features.shape[1])
+        for part in slices(len(which), rows_that_fit(_BATCH, size)):
+            some = self.wanted.part(which[part])
+            a, known = kriging.weights(some, mu)
+            sums = kriging.sums(a, self.functions.y)
+            yield which[part], sums, Errors.of(some, kriging, a, known)
+
+    # The joint region instead
+
+    def joint_half_width(self, wanted: Wanted, level: float) -> Array:
+        """Return the predicted half-widths of the joint region's band (N,); infinite if unknown."""
+        # With a norm bound that of kernel ridge; that of features is at most the F ellipsoid. Other
+        # objectives than kernel ridge and least squares have wider bands, or none.
+        functions, system, assumption = self.functions, self.system, self.assumption
+        o, n, p = functions.problem.objective, system.n, system.trend.shape[1]
+        dual, known = functions.design.dual, functions.problem.whitened and o.quadratic
+        known &= assumption.norm_bound is not None and assumption.model_error is None
+        if o.penalty is None or not known or (dual and (p or n > _MOST_ROWS)):
+            return np.full(len(wanted), np.inf)
+        if dual:
+            units, alpha = functions.ordered_units, o.penalty.alpha
+            return joint_of_kernel(system, wanted, self.assumed, alpha, level, units)
+        Phi = np.column_stack([system.trend, system.features]) * np.sqrt(system.weight)[:, None]
+        U = np.column_stack([wanted.trend, wanted.features]) @ factor(Phi, np.ones(n)).back
+        if n <= U.shape[1]:
+            return np.full(len(wanted), np.inf)
+        information = 1 / np.maximum(np.square(U).sum(axis=1), 1e-300)
+        return self.assumed.noise_scale * joint_half_widths(information, n, U.shape[1], level)
+
+    def narrower_jointly(
+        self, joint: Joint | None, choice: Choice, level: float, options: SingleOptions
     ) -> BoolArray:
-        """Return which functionals the joint region is predicted to bound more narrowly."""
-        joint, free = self.joint, options.cells is None and options.method == "auto"
-        if joint is None or not free or not largest_q(level, joint.m):
-            return np.zeros(len(self.wanted), dtype=np.bool_)
-        return functions.narrower_jointly(self.wanted, choice, level, self.assumption)
+        """Return which intervals one at a time the joint region is predicted to make narrower."""
+        # With many rows that is asked only where the data say next to nothing.
+        better = np.zeros(len(self.wanted), dtype=np.bool_)
+        if joint is None or options.cells is not None or options.method != "auto":
+            return better
+        wide = choice.half_width > _WIDE * self.assumed.noise_scale
+        asked = np.flatnonzero(wide | (self.system.n <= _FEW))
+        if asked.size and largest_q(level, joint.m):
+            found = self.joint_half_width(self.wanted.part(asked), level)
+            better[asked] = found < _NARROWER * choice.half_width[asked]
+        return better
+
+    def wider_at_once(self, choice: Choice, level: float) -> bool:
+        """Whether a band from balanced cells is predicted to be wider than the joint region's."""
+        joint = self.joint_half_width(self.wanted.part(looked_at(len(self.wanted))), level)
+        return bool(np.median(joint) <= np.median(choice.half_width))
+
+    # Words
+
+    def within_ball(self, lower: Array, upper: Array) -> tuple[Fact, ...]:
+        """Say where the norm bound alone gives all bounds, (N,)."""
+        limit = self.assumed.limit(self.wanted.norm) + self.assumption.beyond
+        with np.errstate(invalid="ignore"):
+            alone = np.isfinite(limit) & (np.minimum(-lower, upper) >= limit * (1 - 1e-9))
+        return (Cause.BALL_ALONE(),) if len(limit) and alone.all() else ()
+
+    def too_small(self, *, everywhere: bool) -> Fact:
+        """Say what is too small where nothing within the norm bound agrees with the data."""
+        bound, error = self.assumption.norm_bound, self.assumption.model_error
+        if everywhere and error is None:
+            return Cause.BALL_TOO_SMALL(bound=bound)
+        if everywhere:
+            return Cause.BALL_OR_ERROR_TOO_SMALL(bound=bound, error=error)
+        which, holds = f"The norm bound of {bound:g}", "it holds"
+        if error is not None:
+            which, holds = f"{which}, or the model error of {error:g},", "both hold"
+        return Cause.SOME_EMPTY(which=which, holds=holds, count=len(self.wanted))
+
+    def too_few(
+        self, least: int, level: float, known: BoolArray, options: SingleOptions
+    ) -> Explanation:
+        """Say why the data say nothing about some values, and what makes intervals finite."""
+        names = f"{np.count_nonzero(~known)} of {len(known)} values"
+        functions, free = self.functions, self.system.trend.shape[1]
+        rows = max(fewest_cells(level) * max(free, 1), functions.units + 1)
+        enough = f"{rows:,} {'blocks of rows' if functions.blocks else 'rows'}"
+        best = 1 - 1 / number_of_words(least)
+        remedies: list[Remedy] = [lower_level(best)] if 0.5 <= best < level else []
+        remedies += [OTHER_CELLS] * (options.cells is not None)
+        remedies += [FEWER_FEATURES] * (not functions.design.dual)
+        remedies += [NORM_BOUND] * (self.assumption.norm_bound is None)
+        return Explanation((too_few(names, level, best, enough),), tuple(remedies))
 
 
 def values_one_by_one(
@@ -84,12 +411,12 @@ def values_one_by_one(
 ) -> T:
     """Return the intervals of functionals of the function, each with its level by itself."""
     # Where the joint region is predicted to be narrower its bounds are used: they hold for each.
-    wanted, assumption, N = asked.wanted, asked.assumption, len(asked.wanted)
-    made = functions.chosen(wanted, chosen_for, options, assumption)
-    got = functions.intervals(wanted, made, level, assumption)
+    cells = Cells(functions, asked.wanted, asked.assumption)
+    made = cells.chosen(chosen_for, options.cells)
+    got = cells.intervals(made, level)
     lower, upper = got.lower, got.upper
     attained = np.where(got.q > 0, got.level, 1.0)
-    used = asked.jointly(functions, made[1], chosen_for, options)
+    used = cells.narrower_jointly(asked.joint, made[1], chosen_for, options)
     if used.any() and asked.joint is not None:
         q = largest_q(level, asked.joint.m)
         (bounds,) = asked.joint.bounds([q])
@@ -98,17 +425,16 @@ def values_one_by_one(
         upper = np.where(used, np.where(inside, bounds.upper, np.nan), upper)
         attained = np.where(used, 1 - q / asked.joint.m, attained)
     known, empty = (got.q > 0) | used, np.isnan(lower)
-    why = Explanation(within_ball(functions, wanted, lower, upper, assumption))
-    status = Status.ONE_BY_ONE
+    why, status = Explanation(cells.within_ball(lower, upper)), Status.ONE_BY_ONE
     if not known.all():
-        why = _too_few(functions, got, level, known, options, assumption, why.facts)
+        few = cells.too_few(int(got.cells[~known].min()), level, known, options)
+        why = replace(few, facts=(*why.facts, *few.facts))
         status = Status.TOO_FEW_CELLS if np.isinf([lower, upper]).any() else status
     if empty.any():
         status = Status.EMPTY if empty.all() else Status.SOME_EMPTY
-        said = too_small(assumption) if empty.all() else _some_empty(assumption, N)
-        why = replace(why, facts=(said, *why.facts))
+        why = replace(why, facts=(cells.too_small(everywhere=bool(empty.all())), *why.facts))
     found = Answer.of(
-        N,
+        len(asked.wanted),
         estimate=np.where(used | np.isnan(got.estimate), asked.estimate, got.estimate),
         lower=lower,
         upper=upper,
@@ -117,7 +443,7 @@ def values_one_by_one(
         status=status,
         why=why,
     )
-    return found.bounds(make, level, **assumption.stated)
+    return found.bounds(make, level, **asked.assumption.stated)
 
 
 def values_at_once(
@@ -132,106 +458,52 @@ def values_at_once(
     """Return a band from balanced cells."""
     # With `unless_wider` return None where the joint region is expected to be narrower, or where
     # there are too few rows for the level.
-    wanted, assumption, N = asked.wanted, asked.assumption, len(asked.wanted)
-    found = functions.balanced(wanted, level, cells, assumption)
+    assumption, own = asked.assumption, Cells(functions, asked.wanted, asked.assumption)
+    found = own.balanced(level, cells)
+    if unless_wider and (found is None or own.wider_at_once(found[1], level)):
+        return None
     if found is None:
-        if unless_wider:
-            return None
-        each = 1 if functions.blocks else functions.system(assumption).trend.shape[1]
+        each = 1 if functions.blocks else own.system.trend.shape[1]
         there = f"there are {functions.units} {'blocks' if functions.blocks else 'rows'}"
         raise too_few_balanced(level, there, each, cells, joint=assumption.model_error is None)
-    kriging, choice = found
-    if unless_wider and functions.wider_at_once(wanted, choice, level, assumption):
-        return None
-    band = functions.band(wanted, kriging, float(choice.mu[0]), level, assumption)
-    limit, beyond = functions.assumed(assumption).limit(wanted.norm), assumption.beyond
+    band = own.band(found[0], float(found[1].mu[0]), level)
+    limit, beyond = own.assumed.limit(asked.wanted.norm), assumption.beyond
     lower = np.maximum(band.estimate - band.half_width, -limit)
     upper = np.minimum(band.estimate + band.half_width, limit)
     refuted = bool((lower > upper).any())
     lower, upper = lower - beyond, upper + beyond
-    facts = within_ball(functions, wanted, lower, upper, assumption)
+    facts = (own.too_small(everywhere=True),) if refuted else own.within_ball(lower, upper)
     answer = Answer.of(
-        N,
+        len(asked.wanted),
         estimate=band.estimate,
         lower=lower,
         upper=upper,
         level=1 - band.q / band.m,
         method="balanced cells",
         status=Status.EMPTY if refuted else Status.ALL_AT_ONCE,
-        why=Explanation((too_small(assumption),) if refuted else facts),
+        why=Explanation(facts),
         simultaneous=True,
     )
     return answer.bounds(make, level, **assumption.stated)
 
 
 def function_test(
-    functions: Functions,
-    asked: Asked,
-    tau: Array,
-    level: float,
-    options: SingleOptions,
+    functions: Functions, asked: Asked, tau: Array, level: float, options: SingleOptions
 ) -> RankTest:
     """Test a hypothetical value of one functional of the function, dual to its interval."""
-    wanted, assumption = asked.wanted, asked.assumption
-    if len(wanted) != 1:
+    if len(asked.wanted) != 1:
         raise NotAvailable(
             "a norm bound or a model error allows tests of one functional at a time: expected one "
-            f"functional, given {len(wanted)}. Test each by itself."
+            f"functional, given {len(asked.wanted)}. Test each by itself."
         )
-    tested = f"{asked.names[0]} = {tau[0]:.6g}"
-    made = functions.chosen(wanted, level, options, assumption)
-    if asked.jointly(functions, made[1], level, options)[0] and asked.joint is not None:
+    tested, cells = (
+        f"{asked.names[0]} = {tau[0]:.6g}",
+        Cells(functions, asked.wanted, asked.assumption),
+    )
+    made = cells.chosen(level, options.cells)
+    if cells.narrower_jointly(asked.joint, made[1], level, options)[0] and asked.joint is not None:
         m = asked.joint.m
         inside = [b.lower[0] <= tau[0] <= b.upper[0] for b in asked.joint.bounds(range(1, m))]
         return RankTest(m - sum(inside), m, np.zeros(0), AT_ONCE, tested)
-    got = functions.intervals(wanted, made, level, assumption, tau)
+    got = cells.intervals(made, level, tau)
     return RankTest(int(got.m[0] - got.count[0]), int(got.m[0]), np.zeros(0), NOT_EXACT, tested)
-
-
-def within_ball(
-    functions: Functions, wanted: Wanted, lower: Array, upper: Array, assumption: Assumption
-) -> tuple[Fact, ...]:
-    """Say where the norm bound alone gives all bounds, (N,)."""
-    limit = functions.assumed(assumption).limit(wanted.norm) + assumption.beyond
-    with np.errstate(invalid="ignore"):
-        alone = np.isfinite(limit) & (np.minimum(-lower, upper) >= limit * (1 - 1e-9))
-    return (Cause.BALL_ALONE(),) if len(limit) and alone.all() else ()
-
-
-def too_small(assumption: Assumption) -> Fact:
-    """Say what is too small where nothing within the norm bound agrees with the data."""
-    bound, error = assumption.norm_bound, assumption.model_error
-    if error is None:
-        return Cause.BALL_TOO_SMALL(bound=bound)
-    return Cause.BALL_OR_ERROR_TOO_SMALL(bound=bound, error=error)
-
-
-def _some_empty(assumption: Assumption, number: int) -> Fact:
-    """Say what some empty intervals mean, of several that hold one at a time."""
-    which, holds = f"The norm bound of {assumption.norm_bound:g}", "it holds"
-    if assumption.model_error is not None:
-        which += f", or the model error of {assumption.model_error:g},"
-        holds = "both hold"
-    return Cause.SOME_EMPTY(which=which, holds=holds, count=number)
-
-
-def _too_few(
-    functions: Functions,
-    got: Intervals,
-    level: float,
-    known: BoolArray,
-    options: SingleOptions,
-    assumption: Assumption,
-    facts: tuple[Fact, ...],
-) -> Explanation:
-    """Say why the data say nothing about some values, and what makes infinite intervals finite."""
-    names = f"{np.count_nonzero(~known)} of {len(known)} values"
-    free = functions.system(assumption).trend.shape[1]
-    rows = max(fewest_cells(level) * max(free, 1), functions.units + 1)
-    enough = f"{rows:,} {'blocks of rows' if functions.blocks else 'rows'}"
-    best = 1 - 1 / number_of_words(int(got.cells[~known].min()))
-    remedies: list[Remedy] = [lower_level(best)] if 0.5 <= best < level else []
-    remedies += [OTHER_CELLS] * (options.cells is not None)
-    remedies += [FEWER_FEATURES] * (not functions.design.dual)
-    remedies += [NORM_BOUND] * (assumption.norm_bound is None)
-    return Explanation((*facts, too_few(names, level, best, enough)), tuple(remedies))

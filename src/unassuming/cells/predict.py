@@ -1,9 +1,7 @@
-"""The half-width of intervals and bands of a function, predicted before y is seen (11.5, 11.8).
+"""The half-width of intervals and bands of a function, predicted before y is seen (11.5, 11.8, 12).
 
-The data are functions of norm B/2, since a function of norm zero would not show what the norm bound
-costs, plus Gaussian noise of the working scale. Both come from a fixed key. The number of cells K
-and the smoothing μ are chosen by the mean half-width: a wrong noise scale costs some width, never
-coverage.
+The data are functions of norm B/2 and Gaussian noise of the working scale, from a fixed key. The
+number of cells and the smoothing μ are chosen by the mean half-width.
 """
 
 from __future__ import annotations
@@ -14,31 +12,34 @@ from functools import lru_cache
 from typing import final
 
 import numpy as np
-from scipy.linalg import svd
+from scipy.linalg import eigh, svd
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import CUT, EPS
 from unassuming._typing import Array, IntArray
 from unassuming.cells.balanced import balanced_labels
-from unassuming.cells.choose import width_factor
-from unassuming.cells.codes import in_use, largest_q
-from unassuming.cells.functions.errors import Assumed, Errors
-from unassuming.cells.functions.kriging import Kriging, System, Wanted
-from unassuming.cells.functions.theorem import BandSizes, function_band
+from unassuming.cells.codes import all_in_use, hadamard_words, largest_q
+from unassuming.cells.division import width_factor
+from unassuming.cells.functions import (
+    Assumed,
+    BandSizes,
+    Errors,
+    Kriging,
+    System,
+    Wanted,
+    function_band,
+)
 from unassuming.cells.theorem import alike, parts_of
+from unassuming.noise import powers
 
-SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
-"""Candidates for μ, in units of σ²/B²."""
-_FINER = (3.0, 1 / 3.0)
-"""What the best smoothing of a band is multiplied by, at last."""
+SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)  # candidates for μ, in units of σ²/B²
+_FINER = (3.0, 1 / 3.0)  # what the best smoothing of a band is multiplied by, at last
 _DRAWS, _BAND_DRAWS, _WORDS, _KEY = 24, 12, 127, 118
-_LEADING = 16
-"""Eigenvectors of the kernel matrix that are balanced over the cells."""
-_MOST = 48
-"""Functionals that the choice of a band looks at."""
+_LEADING = 16  # eigenvectors of the kernel matrix that are balanced over the cells
+_MOST = 48  # functionals that the choice of a band looks at
 _BATCH = 2**25
+# Numbers of cells: one at a time, and of a simultaneous band.
 NUMBERS, BALANCED = (5, 6, 7, 8, 10, 12, 16), (2, 4, 8, 16, 32, 64, 128)
-"""Numbers of cells: one at a time, and of a simultaneous band."""
 
 
 def numbers_of_cells(level: float, units: int, *, simultaneous: bool = False) -> list[int]:
@@ -74,24 +75,20 @@ def interleaved(
 
 
 @final
-@dataclass(frozen=True, eq=False)
 class MadeUp:
     """D functions of norm B/2: their values at the rows (D, n), and the functionals (D, N)."""
 
-    at_rows: Array
-    wanted: Array
-
-    @classmethod
-    def of(cls, system: System, wanted: Wanted, assumed: Assumed, D: int) -> MadeUp:
-        """Return Σ c_j k(x_j, ·) with random c, always the same, without free features."""
+    def __init__(self, system: System, wanted: Wanted, assumed: Assumed, D: int) -> None:
+        """Make Σ c_j k(x_j, ·) with random c, always the same, without free features."""
         rng = np.random.default_rng([_KEY, system.n])
         theta = assumed.norm_bound / 2 * unit_functions(system, rng, D)
-        return cls(theta @ system.features.T, theta @ wanted.features.T)
+        self.at_rows, self.wanted = theta @ system.features.T, theta @ wanted.features.T
+        self.deviations = assumed.noise_scale / np.sqrt(system.weight)
 
-    def outputs(self, system: System, assumed: Assumed) -> Array:
+    def outputs(self) -> Array:
         """Return values with noise of the working scale, always the same, at the rows (D, n)."""
-        noise = np.random.default_rng([_KEY, system.n]).standard_normal(self.at_rows.shape)
-        return self.at_rows + assumed.noise_scale * noise / np.sqrt(system.weight)
+        rng = np.random.default_rng([_KEY, self.at_rows.shape[1]])
+        return self.at_rows + self.deviations * rng.standard_normal(self.at_rows.shape)
 
     def shifts(self, a: Array, kriging: Kriging, where: slice | IntArray) -> Array:
         """Return the biases of estimates of some functionals with weights a (N, n): (D, N, K)."""
@@ -131,11 +128,13 @@ def choose(
 ) -> Choice:
     """Choose a division and a smoothing for each functional, by its predicted half-width."""
     N, mus = len(wanted), smoothings(system, assumed)
-    made_up = MadeUp.of(system, wanted, assumed, _DRAWS)
+    made_up = MadeUp(system, wanted, assumed, _DRAWS)
     best = Choice(np.zeros(N, dtype=np.intp), np.full(N, mus[0]), np.full(N, np.inf))
     for index, kriging in enumerate(divisions):
+        (n, r), K = system.features.shape, kriging.K
+        step = rows_that_fit(_BATCH, 4 * (2 * n + K * (r + K + _DRAWS)))
         for mu in mus:
-            for part in slices(N, rows_that_fit(_BATCH, 4 * _wide(kriging))):
+            for part in slices(N, step):
                 some = wanted.part(part)
                 a, known = kriging.weights(some, mu)
                 errors = Errors.of(some, kriging, a, known)
@@ -147,21 +146,12 @@ def choose(
     return replace(best, half_width=np.minimum(best.half_width, assumed.limit(wanted.norm)))
 
 
-def _wide(kriging: Kriging) -> int:
-    """Return how many numbers each functional takes."""
-    r = int(kriging.system.features.shape[1])
-    return 2 * kriging.system.n + kriging.K * (r + kriging.K + _DRAWS)
-
-
 def pointwise_half_width(errors: Errors, assumed: Assumed, level: float, shifts: Array) -> Array:
     """Return the mean half-width of the interval of each functional (N,)."""
     # `shifts` (D, N, K) are biases of D <= 24 functions; each meets one draw of the noise. For
     # equal cells without a bias the mean is known, and the draws are scaled so that they give it.
     width, D, w = np.full(len(errors.H), np.inf), len(shifts), errors.weights(assumed)
-    used = np.zeros(w.shape, dtype=np.bool_)
-    for row, one in zip(used, w, strict=True):
-        row[in_use(one)] = True
-    for rows, keep in alike(used, _WORDS):
+    for rows, keep in alike(all_in_use(w), _WORDS):
         K, own = int(keep.sum()), w[rows][:, keep]
         flipped, q = _prediction_words(K, level)
         if q and K > 1:
@@ -222,35 +212,82 @@ def choose_band(
     """Choose one division and smoothing for all functionals, by their median half-width."""
     # Half-widths are those of the functionals that were looked at.
     some, mus = wanted.part(looked_at(len(wanted))), smoothings(system, assumed)
-    y = MadeUp.of(system, some, assumed, _BAND_DRAWS).outputs(system, assumed)
+    N, y = len(some), MadeUp(system, some, assumed, _BAND_DRAWS).outputs()
 
     def at(index: int, mu: float) -> tuple[float, int, float, Array]:
-        width = band_half_width(divisions[index], some, mu, assumed, level, y)
+        a, known = divisions[index].weights(some, mu)
+        width = np.full(N, np.inf)
+        if largest_q(level, divisions[index].K) and known.all():
+            sizes = BandSizes.of(Errors.of(some, divisions[index], a, known), assumed)
+            bands = [function_band(u, sizes, level) for u in divisions[index].sums(a, y)]
+            width = np.mean([band.half_width for band in bands], axis=0)
         return float(np.median(width)), index, mu, width
 
     found = [at(index, mu) for index in range(len(divisions)) for mu in mus]
-    best = min(found, key=_first)
+    best = min(found, key=lambda one: one[0])
     if len(mus) > 1 and np.isfinite(best[0]):
         for factor in _FINER:
-            best = min(best, at(best[1], max(best[2] * factor, mus[0])), key=_first)
+            found.append(at(best[1], max(best[2] * factor, mus[0])))
+            best = min(found, key=lambda one: one[0])
     _, index, mu, width = best
-    N = len(some)
     if np.isfinite(width).all():
         width = np.minimum(width, assumed.limit(some.norm))
     return Choice(np.full(N, index, dtype=np.intp), np.full(N, mu), width)
 
 
-def _first(found: tuple[float, int, float, Array]) -> float:
-    return found[0]
+_ORDER = 128
+_THETA = np.append(0.0, np.geomspace(1e-3, 1e6, 46))
 
 
-def band_half_width(
-    kriging: Kriging, wanted: Wanted, mu: float, assumed: Assumed, level: float, y: Array
+def joint_of_kernel(
+    system: System,
+    wanted: Wanted,
+    assumed: Assumed,
+    alpha: float,
+    level: float,
+    units: IntArray | None = None,
 ) -> Array:
-    """Return the mean half-widths of the band for made-up outputs y (D, n): (N,)."""
-    a, known = kriging.weights(wanted, mu)
-    if not largest_q(level, kriging.K) or not known.all():
-        return np.full(len(wanted), np.inf)
-    sizes = BandSizes.of(Errors.of(wanted, kriging, a, known), assumed)
-    bands = [function_band(u, sizes, level).half_width for u in kriging.sums(a, y)]
-    return np.asarray(np.mean(bands, axis=0))
+    """Return the predicted half-widths of the band at N inputs (N,), without free features."""
+    # `alpha` is the penalty of kernel ridge regression; the rows of a unit (n,) change their
+    # signs together.
+    n, root = system.n, np.sqrt(system.weight)
+    F = root[:, None] * system.features
+    k = wanted.features @ F.T
+    values, u = eigh(F @ F.T)
+    floor = 1e-12 * float(values[-1])
+    smoother = np.maximum(values, 0.0) + max(alpha, floor)
+    D = (u * (alpha / smoother)) @ u.T
+    square = np.square(wanted.norm)
+    every, runs = (1, 6) if n <= 100 else (2, 6) if n <= 400 else (4, 3)
+    y = root * MadeUp(system, wanted, assumed, runs).outputs()
+    fitted = y @ (u / smoother) @ (k @ u).T
+    numbers = np.arange(n) if units is None else units
+    words = hadamard_words(_ORDER)[1::every, powers(_ORDER, int(numbers.max()) + 1)[numbers]]
+    ends = np.empty((len(words), runs, 2, len(wanted)))
+    for i, word in enumerate(words):
+        J = np.flatnonzero(word < 0)
+        own, v = eigh(F[J] @ F[J].T)
+        size = np.sqrt(np.maximum(own, floor))
+        L, g, D_J = v * size, k[:, J] @ v / size, D[np.ix_(J, J)]
+        omega, w = eigh(L.T @ D_J @ L)
+        beyond = np.maximum(square - np.square(g).sum(axis=1), 0.0)
+        for run, one in enumerate(y):
+            rest = D[J] @ one
+            beta = w.T @ (L.T @ (D_J @ one[J] - rest / 2))
+            gamma = float(one[J] @ (D_J @ one[J] - rest))
+            found = _supports(omega, beta, gamma, assumed.norm_bound, g @ w, beyond)
+            ends[i, run] = found + np.stack([-fitted[run], fitted[run]])
+    q = max(1, int((1 - level) * (len(words) + 1) + 1e-9))
+    return np.asarray(np.maximum(np.sort(ends, axis=0)[-q].mean(axis=(0, 1)), 0.0))
+
+
+def _supports(
+    omega: Array, beta: Array, gamma: float, bound: float, g: Array, beyond: Array
+) -> Array:
+    """Return the largest values of ∓f at N inputs in one set and the ball, (2, N)."""
+    theta = _THETA[:, None] / (float(omega.max(initial=0.0)) or 1.0)
+    W = 1 / (1 + theta * np.maximum(omega, 0.0))
+    linear = theta * (W * beta) @ g.T
+    inside = bound**2 - theta[:, 0] * gamma + theta[:, 0] ** 2 * (W @ np.square(beta))
+    root = np.sqrt(np.maximum(inside, 0.0)[:, None] * (W @ np.square(g).T + beyond))
+    return np.asarray(np.stack([root - linear, root + linear]).min(axis=1))
