@@ -41,6 +41,10 @@ _NOTED = (UserWarning, RuntimeWarning, FutureWarning)
 developers; a deprecation that is also one of these (pyparsing has such a class) is not shown."""
 
 
+_CALLS = re.compile(r"\b\w+=|\w\(|\bua\.|^(?:Pass|Set) ")
+"""Names of Python."""
+
+
 class OneLineErrors(TyperGroup):
     """Report every error in one line, without a stack trace."""
 
@@ -57,9 +61,6 @@ class OneLineErrors(TyperGroup):
         except UsageError as error:
             where = error.ctx.command_path if error.ctx else "unassuming"
             what = error.format_message().replace("Value error, ", "").rstrip(".")
-            given = re.search(r"'([a-z]+)' is not one of", what)
-            if given and given[1] in self.commands:  # such as --model arx
-                where = f"unassuming {given[1]}"
             _stop(f"{what}{'' if what.endswith('?') else '.'} See: {where} --help")
         except typer.Abort:
             _stop("interrupted", code=130)
@@ -68,7 +69,7 @@ class OneLineErrors(TyperGroup):
         except ModuleNotFoundError as error:
             _stop(not_installed(error) or str(error))
         except _EXPECTED as error:
-            _stop(getattr(error, "command_line", str(error)))
+            _stop(getattr(error, "command_line", _without_python(str(error))))
         except MemoryError as error:
             what = str(error).rstrip(".") or "no more can be allocated"
             remedy = "Use fewer rows, a smaller --m, or a model that can be streamed."
@@ -79,6 +80,13 @@ class OneLineErrors(TyperGroup):
         for note in dict.fromkeys(map(str, notes)):
             say("note", note)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _without_python(message: str) -> str:
+    """Return a message of the library without the sentences that name what to call."""
+    message = re.sub(r"\b(noise)='([\w-]+)'", r"--\1 \2", message)
+    sentences = re.split(r"(?<=\.) (?=[A-Z])", message)
+    return " ".join(one for one in sentences if one is sentences[0] or not _CALLS.search(one))
 
 
 def _stop(message: str, code: int = 2) -> NoReturn:
@@ -137,7 +145,7 @@ def region(
     at: Path | None = None,
     out: Path = Path("unassuming-region"),
     pointwise: bool = False,
-    method: AtOnce = AtOnce.AUTO,
+    method: AtOnce = "auto",
     stream: bool | None = None,
     checkpoint: Path | None = None,
     checkpoint_every: float = 30.0,
@@ -164,7 +172,7 @@ def region(
     there = None if at is None else open_source(at, reading_of(problem))
     how: dict[str, Any] = {
         "pointwise": pointwise,
-        "method": str(method),
+        "method": method,
         "check": check,
         "ordered": ordered,
     }

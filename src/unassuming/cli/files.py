@@ -163,10 +163,10 @@ def pictures(
     if built.one_number and levels:
         kinds = {"levels": (), "pointwise": levels} if pointwise else {"levels": levels}
         more: dict[str, Any] = {"norm_bound": norm_bound, "method": _method(bands, levels), **kinds}
-        if inputs.equals(built.grid()):
+        if inputs.equals(built.inputs()):
             more["bands"] = bands
         rows = (built.X, built.y)
-        picture = partial(ua.plots.band, region, built.grid(), rows=rows, **more)
+        picture = partial(ua.plots.band, region, built.inputs(), rows=rows, **more)
         target = built.problem.target
         found["band.png"] = picture if classify else partial(_labelled, picture, target)
     two_numbers = len(terms) == 2 and all(term.kind is not Kind.INDICATORS for term in terms)

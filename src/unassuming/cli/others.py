@@ -216,7 +216,7 @@ def run_experiment(
         typer.echo(f"{table.dropped} rows with missing values are left out.\n")
     if terms:
         typer.echo(f"Controls: {', '.join(table.columns.features)}.")
-    for sentence in [*table.columns.remarks, *in_words(terms, splines=False)]:
+    for sentence in [*table.columns.remarks, *in_words(None, terms)]:
         typer.echo(sentence)
     typer.echo(f"\n{result}" if terms else str(result))
     for level in others:

@@ -296,7 +296,7 @@ def _about(found: Findings, advice: Advice) -> list[str]:
         if answer.refusal:
             said.append(advice.sentences(f"Not available: {answer.refusal}"))
         for level, bounds in answer.by_level.items():
-            facts, offered = advice.told(bounds)
+            facts, offered = advice.told(bounds.explanation)
             if bounds.status.name in ("EMPTY", "SOME_EMPTY"):
                 facts = [f"{bounds.description[0].upper()}{bounds.description[1:]}.", *facts]
             remedies += offered
@@ -355,7 +355,7 @@ def run_test(problem: Problem, source: Source, columns: Columns, candidate: str)
         f"{problem.data.name}: target {problem.target}, candidate {candidate}, features {features}",
         *([others] if problem.features is None and len(table.columns.features) > 1 else []),
         *table.columns.remarks,
-        *in_words(terms, splines=problem.model is Model.SPLINE),
+        *in_words(problem, terms),
     ):
         _say(f"{sentence}\n")
     _say(f"{region.text(Language.COMMAND_LINE, in_short(problem, region.estimator, terms))}\n")

@@ -17,7 +17,7 @@ import pandas as pd
 
 from unassuming.cli.build import Built, build_in_memory, settings_of
 from unassuming.cli.columns import Columns, require_rows
-from unassuming.cli.options import RECIPES, Assumption, Model, Problem
+from unassuming.cli.options import RECIPES, Model, Problem
 from unassuming.cli.tables import Chunk, Source
 from unassuming.cli.terminal import Interrupted, progress, say
 from unassuming.cli.terms import (
@@ -97,7 +97,7 @@ class Streaming:
         for option in ("clusters", "weights", "categorical", "blocks"):
             if getattr(problem, option) is not None:
                 return f"--{option} {getattr(problem, option)}", f"no --{option}"
-        if problem.noise not in (None, Assumption.SYMMETRIC):
+        if problem.noise not in (None, "symmetric"):
             return f"--noise {problem.noise}", "symmetric"
         return None
 
