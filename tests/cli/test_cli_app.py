@@ -95,14 +95,17 @@ BAD_TABLES = [
     ("empty.csv", "empty.csv cannot be read as a table"),
     (
         "text.csv",
-        "'x' is not numeric: expected numbers, given 'low' in row 2 below the header",
+        "'x' is not numeric: expected finite numbers, given 'low' in row 2 below the header",
     ),
     ("gap.csv", "the column 'x' has missing values"),
     ("gap.csv", "--drop-missing"),
-    ("infinite.csv", "the column 'y' has infinite values"),
-    ("semicolon.csv", "If columns are separated by ';', add --sep \";\"."),
+    ("infinite.csv", "'y' is not numeric: expected finite numbers, given inf"),
+    ("semicolon.csv", 'Columns seem to be separated otherwise: add --sep ";".'),
     ("words.csv", "It has two labels: use unassuming region --model ls-svc."),
-    ("alone.csv", "alone.csv has no column for the inputs: expected at least one beside 'y'"),
+    (
+        "alone.csv",
+        "alone.csv has no such inputs: expected different columns beside 'y', given none",
+    ),
     ("long.csv", "long.csv cannot be read as a table"),
     ("twice.csv", "is in twice.csv more than once"),
     ("binary.csv", "binary.csv cannot be read as a table"),
@@ -185,7 +188,7 @@ def test_a_place_that_cannot_be_written_to_is_refused_at_once(run, tables):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--target y --candidate y", "--candidate is the target"),
+        ("--target y --candidate y", "--candidate is the column of --target"),
         ("--target y --candidate best", "the column 'best' is not in candidates.csv"),
         ("--target y", "Missing option '--candidate'"),
         ("--target y --candidate truth --model forest", "is not one of"),

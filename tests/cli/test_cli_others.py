@@ -113,7 +113,7 @@ def test_wrong_systems_are_refused_in_one_line(run, series):
     for words, message in (
         (("--target", "y"), "--input is missing"),
         (("--target", "z", "--input", "u"), "the column 'z' is not in series.csv"),
-        (("--target", "y", "--input", "u,time"), "--input names several columns"),
+        (("--target", "y", "--input", "u,time"), "the column 'u,time' is not in series.csv"),
         (("--target", "y", "--input", "u", "--candidate", "1"), "expected 2 numbers a1,b1"),
         (("--target", "y", "--input", "u", "--na", 39), "the series is too short"),
         (("--target", "y", "--input", "u", "--noise", "labels"), "needs a classifier"),
@@ -188,8 +188,8 @@ def test_controls_strata_and_levels(run, trial):
     [
         (("--treatment", "group"), "treatment does not have two values"),
         (("--treatment", "tt"), "the column 'tt' is not in trial.csv"),
-        (("--treatment", "treated", "--controls", "y"), "--controls does not name the inputs"),
-        (("--treatment", "treated", "--strata", "y"), "--strata is the target"),
+        (("--treatment", "treated", "--controls", "y"), "trial.csv has no such inputs"),
+        (("--treatment", "treated", "--strata", "y"), "--strata is the column of --target"),
         (("--treatment", "treated", "--level", "2"), "level must be a number strictly between"),
     ],
 )
@@ -220,4 +220,4 @@ def test_a_treated_number_is_read_as_the_column_is(run, write, values, treated):
     assert f"whose arm is {treated} count as treated." in words(run(*asked, treated))
     refused = run(*asked, "7")
     assert refused.exit_code == 2
-    assert "--treated is not a value of the column arm" in refused.stderr
+    assert "treated is not a value of treatment" in refused.stderr

@@ -381,7 +381,7 @@ def test_the_candidate_is_never_a_feature(run, tables, tmp_path):
     assert by_default.stdout == named.stdout
     refused = run("test", alone, *words, "--features", "x,truth")
     assert refused.exit_code == 2
-    assert "neither the target nor the candidate, given 'truth'" in refused.stderr
+    assert "beside 'y' and 'truth', given 'truth'" in refused.stderr
 
 
 def test_labels_are_tested_by_their_mean(run, tables):

@@ -191,7 +191,10 @@ def test_what_cannot_be_streamed_is_refused_before_a_row_is_read(run, words, mes
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("low,1,1", "the column 'a' is not numeric: expected numbers, given 'low' in row 251"),
+        (
+            "low,1,1",
+            "the column 'a' is not numeric: expected finite numbers, given 'low' in row 251",
+        ),
         (",1,1", "the column 'a' has missing values: expected a value in every row, given none in"),
         ("1,1", "the column 'y' has missing values"),
         ("1,1,inf", "given inf in row 251 below the header"),
@@ -219,7 +222,9 @@ def test_text_in_a_parquet_column_is_named(run, chunks):
     table.loc[250, "b"] = "low"
     table.astype({"b": str}).to_parquet("text.parquet")
     result = run("region", "text.parquet", "--target", "y", "--stream")
-    refused(result, "the column 'b' is not numeric: expected numbers, given 'low' in row 251")
+    refused(
+        result, "the column 'b' is not numeric: expected finite numbers, given 'low' in row 251"
+    )
 
 
 @pytest.mark.slow

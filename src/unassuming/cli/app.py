@@ -308,10 +308,10 @@ def experiment(
     from unassuming.cli.tables import Reading
 
     roles = {"treatment": treatment, "strata": strata, "clusters": clusters}
-    columns = {"target": target, "features": controls, "drop_missing": drop_missing}
     settings = {"effect": effect, "m": m, "random_state": seed}
+    words = (roles, controls, treated, levels, settings)
     reading = Reading(sep, decimal, encoding)
-    run_experiment(data, reading, columns, roles, treated, levels, settings)
+    run_experiment(data, reading, target, *words, drop_missing=drop_missing)
 
 
 @_command("paper")
