@@ -172,7 +172,7 @@ def test_a_large_table_that_cannot_be_streamed_is_read_whole_with_a_note(run, mo
         ("--stream --noise exchangeable", "expected symmetric with --stream"),
         ("--stream --m all", "--m all needs all rows at once"),
         ("--stream --m 20", "expected a power of two from 4 to 2048 with --stream, given --m 20"),
-        ("--checkpoint c --no-stream", "--checkpoint needs a stream"),
+        ("--checkpoint c --no-stream", "expected --stream with --checkpoint, given --no-stream"),
         ("--checkpoint nowhere/c", "a folder that exists"),
         ("--checkpoint c --m 64 --level 0.99", "0.99 takes --m 100 or more"),
         ("--checkpoint c --norm-bound 0", "--norm-bound is out of range"),

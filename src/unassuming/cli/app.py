@@ -71,9 +71,9 @@ class OneLineErrors(TyperGroup):
         except _EXPECTED as error:
             _stop(getattr(error, "command_line", _without_python(str(error))))
         except MemoryError as error:
-            what = str(error).rstrip(".") or "no more can be allocated"
-            remedy = "Use fewer rows, a smaller --m, or a model that can be streamed."
-            _stop(f"not enough memory: {what}. {remedy}")
+            _stop(
+                f"not enough memory. Use fewer rows, a smaller --m, or a model to stream. {error}"
+            )
         except Exception as error:  # a bug: still without a stack trace
             _stop(f"unexpected {type(error).__name__}: {error}. Please report it.", code=1)
         notes = [one.message for one in caught if not issubclass(one.category, DeprecationWarning)]

@@ -58,11 +58,6 @@ class Streaming:
 
     def decide(self, problem: Problem, source: Source, columns: Columns) -> bool:
         """Return whether to stream; refuse if that is impossible, note a large file in memory."""
-        if self.checkpoint is not None and self.wanted is False:
-            raise ValueError(
-                "--checkpoint needs a stream: expected --stream, given --no-stream. Leave one of "
-                "the two out."
-            )
         option = "--stream" if self.checkpoint is None else "--checkpoint"
         asked = self.wanted or self.checkpoint is not None
         large = self.wanted is None and source.size(columns.names) > LARGE
@@ -85,6 +80,8 @@ class Streaming:
 
     def _against(self, problem: Problem, source: Source) -> tuple[str, str] | None:
         """Return what prevents streaming, and what it should be."""
+        if self.wanted is False and self.checkpoint is not None:
+            return "--no-stream", "--stream"
         if self.values:
             return "--pointwise with --norm-bound", "one of the two"
         if not source.streams:
@@ -108,8 +105,7 @@ class Checkpoint:
 
     path: Path
     every: float  # seconds between two checkpoints
-    # Everything that the saved sums depend on, with the words for an error.
-    identity: dict[str, str]
+    identity: dict[str, str]  # everything that the saved sums depend on, with words for an error
 
     def read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the saved note and arrays, or None without a file; refuse another identity."""
@@ -212,7 +208,7 @@ def _run(
 
     saved = None if checkpoint is None else checkpoint.read()
     # Without a checkpoint, Ctrl-C stops at once.
-    with interrupts(wait=checkpoint is not None) as request:
+    with interrupts(wait=checkpoint is not None) as asked:
         if checkpoint is not None and saved is not None:
             note, arrays = saved
             terms = terms_from_data(note["terms"])
@@ -224,16 +220,16 @@ def _run(
         else:
             terms = lines
             if problem.model is Model.SPLINE:
-                terms = _scanned(problem, source, columns, request)
+                terms = _scanned(problem, source, columns, asked)
             stream, far = StreamingRegion(fitted(terms), **settings), np.full(len(terms), np.inf)
             state = Pass(stream, RowSample(problem.seed), far, -far, terms)
         if not state.finished:
-            _read(source, columns, state, checkpoint, request)
+            _read(source, columns, state, checkpoint, asked)
     return state
 
 
 def _read(
-    source: Source, columns: Columns, state: Pass, checkpoint: Checkpoint | None, request: Request
+    source: Source, columns: Columns, state: Pass, checkpoint: Checkpoint | None, asked: list[int]
 ) -> None:
     """Add the remaining rows; save the state at intervals and at the end, also after an error."""
 
@@ -250,7 +246,7 @@ def _read(
                 state.take(chunk, columns)
                 speed = (state.read - before) / max(time.monotonic() - started, 1e-9)
                 update(chunk.share, f"{state.read:,} rows, {speed:,.0f} rows/s")
-                if request.asked:
+                if asked:
                     break
                 if checkpoint is not None and time.monotonic() - saved >= checkpoint.every:
                     save()
@@ -261,7 +257,7 @@ def _read(
         save()
         raise
     save()
-    if request.asked and checkpoint is not None:
+    if asked and checkpoint is not None:
         raise Interrupted(
             f"interrupted after {state.read} rows, which are kept in {checkpoint.path}: run the "
             "same command again to continue."
@@ -269,7 +265,7 @@ def _read(
 
 
 def _scanned(
-    problem: Problem, source: Source, columns: Columns, request: Request
+    problem: Problem, source: Source, columns: Columns, asked: list[int]
 ) -> tuple[Term, ...]:
     """Read the inputs once, and choose the terms from a random sample of their rows."""
     rows, sample = 0, RowSample(problem.seed)
@@ -279,35 +275,29 @@ def _scanned(
             sample.add(rows, frame[columns.features].to_numpy())
             rows += len(frame)
             update(chunk.share, f"{rows:,} rows")
-            if request.asked:
+            if asked:
                 raise Interrupted("interrupted before the first row was counted: nothing is kept.")
     require_rows(rows, source.path)
     inputs = pd.DataFrame(sample.values, columns=columns.features)
     return terms_of(problem, inputs, columns, rows)
 
 
-class Request:
-    """Whether an interrupt was requested."""
-
-    asked = False
-
-    def take(self, number: int, frame: FrameType | None) -> None:
-        """Record the first interrupt; stop at once on the second."""
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
-
-
 @contextmanager
-def interrupts(*, wait: bool) -> Iterator[Request]:
-    """Record the first interrupt instead of stopping, if it is to wait."""
-    request = Request()
+def interrupts(*, wait: bool) -> Iterator[list[int]]:
+    """Collect the first interrupt, if it is to wait; the second stops at once."""
+    asked = list[int]()
+
+    def take(number: int, _: FrameType | None) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
     if not wait or threading.current_thread() is not threading.main_thread():
-        yield request  # signals reach the main thread only
+        yield asked  # signals reach the main thread only
         return
-    before = signal.signal(signal.SIGINT, request.take)
+    before = signal.signal(signal.SIGINT, take)
     try:
-        yield request
+        yield asked
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -330,15 +320,13 @@ def _identity(problem: Problem, source: Source, columns: Columns) -> dict[str, s
 
 def _remarks(rows: int, source: Source, checkpoint: Checkpoint | None, *, shown: bool) -> list[str]:
     """Say what was kept."""
-    remarks = [
+    said = (
         f"{source.path.name} was read in chunks; only sums over its {rows} rows were kept. The "
         "intervals depend on the order of the rows: fix it before looking at the target."
-    ]
+    )
     if shown and rows > SIZE:
-        remarks[0] += f" The rows shown are a random sample of {SIZE}, drawn with the seed."
-    if checkpoint is not None:
-        remarks.append(
-            f"The sums are kept in {checkpoint.path}: with it, the same command with other "
-            "--level, --at, --norm-bound or --pointwise does not read the data again."
-        )
-    return remarks
+        said += f" The rows shown are a random sample of {SIZE}, drawn with the seed."
+    if checkpoint is None:
+        return [said]
+    kept = f"The sums are kept in {checkpoint.path}, for other levels, inputs and norm bounds."
+    return [said, kept]
