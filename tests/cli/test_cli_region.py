@@ -399,7 +399,7 @@ def test_rows_where_the_candidate_is_missing_are_dropped_on_request(run, tables,
     assert "'truth' has missing values" in run("test", gaps, *words).stderr
     dropped = run("test", gaps, *words, "--drop-missing").stdout
     full = run("test", "candidates.csv", *words).stdout
-    dropped = dropped.replace(" (1 with missing values dropped)", "")
+    dropped = dropped.replace(", 1 rows with missing values dropped", "")
     assert dropped.replace("gaps.csv", "candidates.csv") == full
 
 

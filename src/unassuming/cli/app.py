@@ -25,7 +25,6 @@ from unassuming.cli.options import (
     Model,
     Problem,
     check_levels,
-    check_norm_bound,
     check_one_by_one,
     declared,
 )
@@ -158,7 +157,6 @@ def region(
     Prints the assumptions and the results. Writes region.json, band.csv (one row for each level and
     input; infinite bounds are inf) and pictures.
     """
-    check_norm_bound(norm_bound)
     check_levels(problem.levels, problem.m)
     from unassuming.cli.columns import find
     from unassuming.cli.tables import open_source, reading_of
@@ -170,13 +168,8 @@ def region(
     values = pointwise and norm_bound is not None
     build = Streaming(stream, checkpoint, checkpoint_every, values)
     there = None if at is None else open_source(at, reading_of(problem))
-    how: dict[str, Any] = {
-        "pointwise": pointwise,
-        "method": method,
-        "check": check,
-        "ordered": ordered,
-    }
-    run_region(problem, *table, Asked(build, out, norm_bound, there, **how))
+    asked = Asked(build, out, norm_bound, there, pointwise, method, check, ordered)
+    run_region(problem, *table, asked)
 
 
 @_command("summary", m=None, model=Model.OLS, levels=(0.95,))
@@ -220,7 +213,6 @@ def report(
     checks of the residuals and of the fit, what is guaranteed and what is not. The file needs no
     network.
     """
-    check_norm_bound(norm_bound)
     check_levels(problem.levels, problem.m)
     from unassuming.cli.columns import find
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 import unassuming as ua
 from unassuming._labels import as_labels
-from unassuming.cli.columns import Columns, Loaded, load
+from unassuming.cli.columns import Columns, load
 from unassuming.cli.options import Model, Problem
 from unassuming.cli.tables import Source
 from unassuming.cli.terminal import progress
@@ -36,7 +37,8 @@ class Built:
     columns: Columns
     dropped: int  # rows with missing values that were left out
     ends: tuple[Any, Any] | None = None  # smallest and largest values of the features in a stream
-    remarks: list[str] = field(default_factory=list)  # sentences about how the rows were read
+    remarks: Sequence[str] = ()  # sentences about how the rows were read
+    frame: Any = None  # all columns that were used, in memory
 
     def inputs(self) -> pd.DataFrame:
         """Return the default inputs of the band: a grid for one feature, else the rows."""
@@ -102,17 +104,6 @@ class Built:
         )
 
 
-def build_in_memory(problem: Problem, source: Source, columns: Columns) -> Built:
-    """Build the region from the whole table."""
-    table = load(source, columns)
-    with progress("building the region"):
-        region, terms = region_in_memory(problem, table)
-    y, classes = table.y.to_numpy(), region.problem.classes
-    if classes is not None:
-        y = np.where(y == classes[1], 1.0, -1.0)
-    return Built(problem, region, table.X, y, terms, table.columns, table.dropped)
-
-
 def settings_of(problem: Problem) -> dict[str, Any]:
     """Return the arguments of `confidence_region` that do not depend on the table."""
     noise: Any = None if problem.noise is None else str(problem.noise)
@@ -121,28 +112,29 @@ def settings_of(problem: Problem) -> dict[str, Any]:
     return {"noise": noise, "m": problem.statistics, "random_state": problem.seed}
 
 
-def region_in_memory(problem: Problem, table: Loaded) -> tuple[ua.Region, tuple[Term, ...]]:
-    """Build the region from all rows; labels may show only one of their classes."""
+def build_in_memory(problem: Problem, source: Source, columns: Columns) -> Built:
+    """Build the region from the whole table; labels may show only one of their classes."""
+    table = load(source, columns)
     X, y, frame = table.X, table.y.to_numpy(), table.frame
-    rows = len(frame)
+    rows, settings, first = len(frame), settings_of(problem), y[:1].tolist()[0]
     if problem.clusters is not None:  # the number of equal clusters that say as much
         sizes = frame[problem.clusters].value_counts().to_numpy()
         rows = int(sizes.sum() ** 2 / (sizes**2).sum())
-    terms = terms_of(problem, X, table.columns, rows)
-    estimator, first = estimator_of(problem, terms), y[:1].tolist()[0]
-    settings = settings_of(problem)
-    if problem.clusters is not None:
         labels = as_labels(frame[problem.clusters].to_numpy(), f"the column {problem.clusters!r}")
         settings["noise"] = ua.noise.BlockSymmetric(labels)
     if problem.weights is not None:
         settings["sample_weight"] = frame[problem.weights].to_numpy()
     if problem.classes is not None:
-        settings["classes"] = [
-            like(name.strip(), first) for name in problem.classes.split(",") if name.strip()
-        ]
+        names = [name.strip() for name in problem.classes.split(",")]
+        settings["classes"] = [like(name, first) for name in names if name]
     elif problem.recipe.classify and len(set(y.tolist())) == 1 and not coded_classes(first):
         raise one_class(first, "Name both with --classes A,B; the second is +1.")
-    return ua.confidence_region(estimator, X, y, **settings), terms
+    terms = terms_of(problem, X, table.columns, rows)
+    with progress("building the region"):
+        region = ua.confidence_region(estimator_of(problem, terms), X, y, **settings)
+    if (classes := region.problem.classes) is not None:
+        y = np.where(y == classes[1], 1.0, -1.0)
+    return Built(problem, region, X, y, terms, table.columns, table.dropped, frame=frame)
 
 
 def like(name: str, label: Any) -> Any:
@@ -263,8 +255,7 @@ def checks(built: Built, advice: Advice, *, ordered: bool) -> list[str]:
     from unassuming.report.collect import warnings_of
 
     diagnosis, fit = _asked(built.region.diagnose), _asked(built.region.lack_of_fit)
-    if diagnosis is not None:
-        diagnosis = without_order(diagnosis, built, ordered=ordered)
+    diagnosis = without_order(diagnosis, built, ordered=ordered)
     found = warnings_of(built.region, diagnosis, fit, Language.COMMAND_LINE)
     said = [f"Warning: {advice.sentences(warning)}" for warning in found]
     tests = [] if diagnosis is None else [t for t in diagnosis.indications if not t.unavailable]
@@ -280,7 +271,7 @@ def checks(built: Built, advice: Advice, *, ordered: bool) -> list[str]:
 
 def without_order(diagnosis: Any, built: Built, *, ordered: bool) -> Any:
     """Return a diagnosis without the test of neighbouring rows, if rows have no order."""
-    if ordered or built.columns.order is not None:
+    if diagnosis is None or ordered or built.columns.order is not None:
         return diagnosis
     kept = tuple(one for one in diagnosis.indications if one.name != "no order")
     return replace(diagnosis, indications=kept)

@@ -184,6 +184,8 @@ _LIMITS: dict[str, dict[str, Any]] = {
     **{name: {"min": 1} for name in ("delay", "members", "repetitions")},
     **{name: {"min": 2} for name in ("knots", "blocks", "arx m", "experiment m")},
     "figure": {"min": 1, "max": 6},
+    "norm_bound": {"min": 1e-300, "max": 1e300},
+    "levels": {"min": 1e-6, "max": 1 - 1e-6},
     "at": {"exists": True, "dir_okay": False},
     "out": {"file_okay": False},
     "report out": {"dir_okay": False},
@@ -328,13 +330,6 @@ def _wrong(option: str, what: str, expected: str, given: object) -> ValueError:
     return ValueError(complaint(f"--{option}", what, expected, given, remedy))
 
 
-def check_norm_bound(norm_bound: float | None) -> None:
-    """Refuse a bound that no norm can have."""
-    if norm_bound is not None and not 0 < norm_bound <= 1e300:
-        expected = "one number > 0 and at most 1e+300"
-        raise _wrong("norm-bound", "is out of range", expected, f"{norm_bound:g}")
-
-
 def check_one_by_one(problem: Problem) -> None:
     """Refuse models whose coefficients have no interval of their own."""
     if not problem.recipe.one_by_one:
@@ -359,10 +354,6 @@ def _faults(problem: Problem) -> Iterator[ValueError]:
     noise = f"--noise {given}"
     if problem.m != "all" and not (problem.m.isdecimal() and int(problem.m) >= 2):
         yield _wrong("m", "is not a number of statistics", "an integer >= 2, or all", problem.m)
-    for level in problem.levels:
-        if not 0 < level < 1:
-            expected = "numbers between 0 and 1, both excluded"
-            yield _wrong("level", "is out of range", expected, f"{level:g}")
     of_one = {"classes": recipe.classify, "knots": model is Model.SPLINE}
     for name in (*problem.options, *(name for name, fits in of_one.items() if not fits)):
         if name not in recipe.defaults and getattr(problem, name) is not None:

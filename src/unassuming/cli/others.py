@@ -11,6 +11,7 @@ from textwrap import fill
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import typer
 
 import unassuming as ua
@@ -23,6 +24,7 @@ from unassuming.cli.terminal import followed, print_table, progress
 from unassuming.cli.terms import choose_terms, encoder, in_words
 from unassuming.plots.canvas import WITHOUT_DATE, require_matplotlib
 from unassuming.regions import Language
+from unassuming.report.collect import warnings_of
 
 # --- report ---------------------------------------------------------------------------------------
 
@@ -45,11 +47,11 @@ def write_report(
             "Try --out report.html."
         )
     built = build_in_memory(problem, source, columns)
-    advice = Advice(built, norm_bound)
+    advice, region = Advice(built, norm_bound), built.region
     given = {"norm_bound": norm_bound, "title": title, "out": out.name, "ordered": ordered}
     with progress("intervals, bands and checks"):
         content = ua.report.collect(
-            built.region,
+            region,
             target=problem.target,
             title=title,
             levels=problem.levels,
@@ -58,20 +60,14 @@ def write_report(
             code=_command(problem, given),
             language=Language.COMMAND_LINE,
         )
-        diagnosis, warnings = content.diagnosis, list(content.warnings)
-        if diagnosis is not None:
-            from unassuming.report.collect import warnings_of
-
-            diagnosis = without_order(diagnosis, built, ordered=ordered)
-            fit = content.lack_of_fit
-            warnings = list(warnings_of(built.region, diagnosis, fit, Language.COMMAND_LINE))
-        warnings = [advice.sentences(warning) for warning in warnings]
-        if built.two_values:
-            warnings.insert(0, built.two_values.removeprefix("Warning: "))
-        content = replace(content, diagnosis=diagnosis, warnings=tuple(warnings))
+        diagnosis = without_order(content.diagnosis, built, ordered=ordered)
+        found = warnings_of(region, diagnosis, content.lack_of_fit, Language.COMMAND_LINE)
+        two = [built.two_values.removeprefix("Warning: ")] if built.two_values else []
+        warnings = (*two, *(advice.sentences(warning) for warning in found))
+        content = replace(content, diagnosis=diagnosis, warnings=warnings)
         files.write_text(out, ua.report.render(content))
     typer.echo(f"{built.heading}\n")
-    for warning in content.warnings:
+    for warning in warnings:
         typer.echo(f"Warning: {warning}\n")
     typer.echo(f"Wrote {out}.")
 
@@ -111,51 +107,44 @@ def run_arx(
             "--input is missing: expected the column of the input, given none. Name it, or "
             "pass --nb 0 for a model without input."
         )
-    named = [given] if given is not None and model.nb else []
+    inputs = [given] if given is not None and model.nb else []
     source = open_source(data, reading)
-    columns = choose(source, target, named, {})
     gaps = "Fill them in, or take a part of the series without gaps."
-    decimal = reading.decimal or "."
-    table = load(source, replace(columns, about_missing=gaps, decimal=decimal))
-    u, y = table.X.iloc[:, 0].to_numpy() if named else None, table.y.to_numpy()
+    columns = replace(choose(source, target, inputs, {}), about_missing=gaps)
+    table = load(source, replace(columns, decimal=reading.decimal or "."))
+    u, y = table.X.iloc[:, 0].to_numpy() if inputs else None, table.y.to_numpy()
     with progress("building the region"):
         region = ua.confidence_region(model, u, y, **settings)
-        tested = [(text, region.test(_numbers(text, region.names))) for text in candidates]
-        at = sorted(levels, reverse=True)
-        lines = {level: region.crossings(np.eye(len(region.names)), level) for level in at}
-    several = len(region.names) > 1
+        names, at = region.names, sorted(levels, reverse=True)
+        tested = [(text, region.test(_numbers(text, names))) for text in candidates]
+        lines = {level: region.crossings(np.eye(len(names)), level) for level in at}
     with progress("picture"):
         out.mkdir(parents=True, exist_ok=True)
-        picture = partial(ua.plots.coefficients, region, levels=at)
-        written, missing = files.draw({"coefficients.png": picture} if several else {}, out)
-    by = "" if u is None else f", input {given}"
+        picture = {"coefficients.png": partial(ua.plots.coefficients, region, levels=at)}
+        written, missing = files.draw(picture if len(names) > 1 else {}, out)
+    by = f", input {given}" if inputs else ""
     typer.echo(f"{data.name}: output {target}{by}, rows in the order of time\n")
     typer.echo(f"{region.text(Language.COMMAND_LINE)}\n")
     rows = [
         [name, f"{value:.4g}", *(_spans(lines[level][j], value) for level in at)]
-        for j, (name, value) in enumerate(zip(region.names, region.estimate, strict=True))
+        for j, (name, value) in enumerate(zip(names, region.estimate, strict=True))
     ]
     alone = [f"alone, {100 * level:.6g} %" for level in at]
     print_table(["coefficient", "estimate", *alone], rows, right=1)
-    others = ", with the others at the estimate" if several else ""
     typer.echo(
-        f"\nEach row lists the values of one coefficient that lie in the region{others}, found by "
-        "a search on a grid: the ends are not certified."
+        "\nEach row lists the values of one coefficient that lie in the region, with the others at "
+        "the estimate, found by a search on a grid: the ends are not certified. These are not "
+        "confidence intervals of single coefficients."
     )
-    if several:
-        typer.echo("These are not confidence intervals of single coefficients.")
     for text, result in tested:
-        typer.echo(f"\nHypothesis: [{', '.join(region.names)}] = [{text}].\n{result}")
+        typer.echo(f"\nHypothesis: [{', '.join(names)}] = [{text}].\n{result}")
     if written or missing:
         typer.echo(f"\nWrote {', '.join(map(str, written)) or 'nothing'}.{missing}")
 
 
 def _numbers(text: str, names: Sequence[str]) -> Any:
     """Return the coefficients of a candidate."""
-    try:
-        values = np.array([float(part) for part in text.split(",")])
-    except ValueError:
-        values = np.empty(0)
+    values = pd.to_numeric(pd.Series(text.split(",")), errors="coerce").to_numpy()
     if len(values) != len(names) or not np.isfinite(values).all():
         raise ValueError(
             f"--candidate does not give the coefficients: expected {len(names)} numbers "

@@ -13,12 +13,12 @@ import typer
 import unassuming as ua
 from unassuming._words import joined
 from unassuming.cli import files
-from unassuming.cli.build import Advice, Built, checks, region_in_memory
-from unassuming.cli.columns import Columns, load, load_inputs
+from unassuming.cli.build import Advice, Built, build_in_memory, checks
+from unassuming.cli.columns import Columns, load_inputs
 from unassuming.cli.options import Model, Problem
 from unassuming.cli.tables import Source
 from unassuming.cli.terminal import print_table, progress
-from unassuming.cli.terms import Kind, in_short, in_words
+from unassuming.cli.terms import Kind
 from unassuming.regions import Language
 
 _LONGEST = 31
@@ -295,23 +295,15 @@ def _held(found: Findings) -> list[str]:
 
 def run_test(problem: Problem, source: Source, columns: Columns, candidate: str) -> None:
     """Test the hypothesis that a column contains the regression function."""
-    table = load(source, columns)
-    frame, dropped = table.frame, table.dropped
-    region, terms = region_in_memory(problem, table)
-    levels = sorted((region.level(level) for level in problem.levels), key=float, reverse=True)
-    result = region.test(lambda _: frame[candidate].to_numpy())
-    features = ", ".join(table.columns.features)
-    for sentence in (
-        f"{problem.data.name}: target {problem.target}, candidate {candidate}, features {features}",
-        *table.columns.remarks,
-        *in_words(problem, terms),
-    ):
-        _say(f"{sentence}\n")
-    _say(f"{region.text(Language.COMMAND_LINE, in_short(problem, region.estimator, terms))}\n")
-    without = f" ({dropped} with missing values dropped)" if dropped else ""
+    built = build_in_memory(problem, source, columns)
+    region = built.region
+    values = built.frame[candidate].to_numpy()
+    result = region.test(lambda _: values)
+    _say(f"{built.heading}\n")
+    _say(f"{region.text(Language.COMMAND_LINE, built.model)}\n")
     truth = _truth(problem, region)
-    _say(f"Hypothesis: the column {candidate} is {truth} at the {region.n} rows{without}.")
-    _say(f"{result}\n")
+    _say(f"Hypothesis: the column {candidate} is {truth} at the {region.n} rows.\n{result}\n")
+    levels = sorted((region.level(level) for level in problem.levels), key=float, reverse=True)
     rows = [
         (f"{float(level):.6g}", "inside" if result.rank <= level.largest_rank else "outside")
         for level in levels
@@ -330,6 +322,5 @@ def _truth(problem: Problem, region: ua.Region) -> str:
         return f"E[y|x], with y = 1 where {target} is {classes[1]} and -1 elsewhere,"
     if problem.model is Model.QUANTILE:
         return f"the {problem.quantile or 0.5:g}-quantile of {target} given x"
-    if problem.model is Model.IV:
-        return f"the structural function of {target}"
-    return f"the regression function of {target}"
+    kind = "structural" if problem.model is Model.IV else "regression"
+    return f"the {kind} function of {target}"

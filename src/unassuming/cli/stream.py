@@ -166,15 +166,33 @@ class Pass:
 def build_streamed(
     problem: Problem, source: Source, columns: Columns, streaming: Streaming
 ) -> Built:
-    """Build the region from chunks of the table."""
+    """Build the region from chunks of the table, or from the rest of it after an interruption."""
     settings = settings_of(problem)
     lines = tuple(Term(name, Kind.LINE) for name in columns.features)
-    estimator_of(problem, lines)  # wrong options and levels are reported before the file is read
-    checkpoint = None
+    estimator_of(problem, lines)  # wrong options are reported before the file is read
+    checkpoint = saved = None
     if streaming.checkpoint is not None:
         identity = _identity(problem, source, columns)
         checkpoint = Checkpoint(streaming.checkpoint, streaming.every, identity)
-    state = _run(problem, source, columns, checkpoint, settings, lines)
+        saved = checkpoint.read()
+    sample = RowSample(problem.seed)
+    # Without a checkpoint, Ctrl-C stops at once.
+    with interrupts(wait=checkpoint is not None) as asked:
+        if checkpoint is not None and saved is not None:
+            note, arrays = saved
+            terms = terms_from_data(note["terms"])
+            stream = StreamingRegion.load(checkpoint.path, estimator=_fitted(problem, terms))
+            state = Pass(stream, sample.resume(arrays), arrays["low"], arrays["high"], terms)
+            state.read, state.finished, state.formats = (
+                note[name] for name in ("read", "finished", "formats")
+            )
+        else:
+            spline = problem.model is Model.SPLINE
+            terms = _scanned(problem, source, columns, asked) if spline else lines
+            stream = StreamingRegion(_fitted(problem, terms), **settings)
+            state = Pass(stream, sample, np.inf, -np.inf, terms)
+        if not state.finished:
+            _read(source, columns, state, checkpoint, asked)
     p, rows = len(columns.features), state.stream.n
     require_rows(rows, source.path)
     return Built(
@@ -190,42 +208,13 @@ def build_streamed(
     )
 
 
-def _run(
-    problem: Problem,
-    source: Source,
-    columns: Columns,
-    checkpoint: Checkpoint | None,
-    settings: dict[str, Any],
-    lines: tuple[Term, ...],
-) -> Pass:
-    """Read the file, or the rest of it after an interruption."""
-
-    def fitted(terms: tuple[Term, ...]) -> Any:
-        estimator = estimator_of(problem, terms)
-        if hasattr(estimator, "steps"):  # the knots are given: no row is needed
-            estimator[:-1].fit(pd.DataFrame(np.zeros((2, len(terms))), columns=columns.features))
-        return estimator
-
-    saved = None if checkpoint is None else checkpoint.read()
-    # Without a checkpoint, Ctrl-C stops at once.
-    with interrupts(wait=checkpoint is not None) as asked:
-        if checkpoint is not None and saved is not None:
-            note, arrays = saved
-            terms = terms_from_data(note["terms"])
-            stream = StreamingRegion.load(checkpoint.path, estimator=fitted(terms))
-            sample = RowSample(problem.seed).resume(arrays)
-            ends = arrays["low"], arrays["high"]
-            state = Pass(stream, sample, *ends, terms, note["read"], note["finished"])
-            state.formats = note["formats"]
-        else:
-            terms = lines
-            if problem.model is Model.SPLINE:
-                terms = _scanned(problem, source, columns, asked)
-            stream, far = StreamingRegion(fitted(terms), **settings), np.full(len(terms), np.inf)
-            state = Pass(stream, RowSample(problem.seed), far, -far, terms)
-        if not state.finished:
-            _read(source, columns, state, checkpoint, asked)
-    return state
+def _fitted(problem: Problem, terms: tuple[Term, ...]) -> Any:
+    """Return the estimator; the knots of splines are given, so that no row is needed."""
+    estimator = estimator_of(problem, terms)
+    if hasattr(estimator, "steps"):
+        names = [term.column for term in terms]
+        estimator[:-1].fit(pd.DataFrame(np.zeros((2, len(terms))), columns=names))
+    return estimator
 
 
 def _read(
