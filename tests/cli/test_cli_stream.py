@@ -1,6 +1,5 @@
 """Tables that are read chunk by chunk: the library's answers, and nothing lost when it stops."""
 
-import io
 import json
 import os
 import signal
@@ -17,7 +16,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
 
 import unassuming as ua
-from unassuming.cli import columns, stream, tables, terminal
+from unassuming.cli import stream, tables
 from unassuming.cli.columns import find
 from unassuming.cli.options import Problem
 from unassuming.cli.terms import encoder
@@ -105,20 +104,6 @@ def test_a_streamed_summary_is_that_of_the_library(run, chunks, level):
     for name in ("estimate", "model_estimate", "lower", "upper", "pvalue"):
         np.testing.assert_allclose(found[name], getattr(expected, name), rtol=1e-9)
     assert Path("unassuming-summary/forest.png").exists()
-
-
-@pytest.mark.slow
-def test_rows_with_missing_values_are_left_out_of_knots_and_sums(run, tmp_path, chunks):
-    table = made(900)
-    table.to_csv("full.csv", index=False)
-    gaps = pd.concat([table[:450], pd.DataFrame({"a": [99.0], "b": [0.0]}), table[450:]])
-    gaps.to_parquet("gaps.parquet")
-    table[:5].to_csv("at.csv", index=False)
-    words = ("--stream", "--m", 32, "--at", "at.csv")
-    text = reported(run, "gaps.parquet", "--drop-missing", *words, model="spline", out="gaps")
-    reported(run, "full.csv", *words, model="spline", out="full")
-    assert "1 rows with missing values dropped" in text.stdout
-    assert Path("gaps/band.csv").read_bytes() == Path("full/band.csv").read_bytes()
 
 
 @pytest.mark.slow
@@ -217,16 +202,6 @@ def test_a_table_with_too_few_rows_is_refused(run, write, text, model):
     refused(result, "few.csv has too few rows: expected at least 2")
 
 
-def test_text_in_a_parquet_column_is_named(run, chunks):
-    table = made(300).astype({"b": object})
-    table.loc[250, "b"] = "low"
-    table.astype({"b": str}).to_parquet("text.parquet")
-    result = run("region", "text.parquet", "--target", "y", "--stream")
-    refused(
-        result, "the column 'b' is not numeric: expected finite numbers, given 'low' in row 251"
-    )
-
-
 @pytest.mark.slow
 def test_a_truncated_parquet_file_is_refused_and_the_checkpoint_stays(run, chunks, monkeypatch):
     made(1_000).to_parquet("table.parquet", row_group_size=200)
@@ -315,21 +290,6 @@ def test_interrupted_often_it_gives_the_same_files(
     parts = {p.name: p.read_bytes() for p in Path("parts").iterdir()}
     assert whole == parts
     assert "band.png" in whole
-
-
-def test_interrupted_while_looking_for_the_ranges_nothing_is_kept(run, chunks, monkeypatch):
-    made(500).to_csv("table.csv", index=False)
-    clean = columns.Columns.clean
-
-    def pressed(self, *args, **options):
-        os.kill(os.getpid(), signal.SIGINT)
-        return clean(self, *args, **options)
-
-    monkeypatch.setattr(columns.Columns, "clean", pressed)
-    result = run("region", "table.csv", "--target", "y", "--checkpoint", "c")
-    assert (result.exit_code, result.stdout) == (130, "")
-    assert "before the first row was counted: nothing is kept" in result.stderr
-    assert not Path("c").exists()
 
 
 TWICE = """
@@ -457,18 +417,6 @@ def test_a_checkpoint_of_the_library_is_refused(run):
 
 
 # What is seen meanwhile, and what it takes
-
-
-def test_a_terminal_sees_rows_per_second_and_a_pipe_nothing(monkeypatch):
-    for at_terminal in (True, False):
-        seen = io.StringIO()
-        seen.isatty = lambda at_terminal=at_terminal: at_terminal
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "stderr", seen)
-            with terminal.progress("counting") as update:
-                update(0.25, "30,000 rows, 9 rows/s")
-        assert ("counting  25% 30,000 rows, 9 rows/s" in seen.getvalue()) == at_terminal
-        assert bool(seen.getvalue()) == at_terminal
 
 
 PEAK = """

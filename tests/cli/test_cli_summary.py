@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
@@ -67,21 +66,6 @@ def test_the_files_contain_the_numbers_of_the_library(run, schools):
     assert (OUT / "forest.png").exists()
 
 
-@pytest.mark.slow
-def test_clusters_and_weights_change_the_intervals_and_no_seed_does(run, schools):
-    path, _ = schools
-
-    def lower(*words):
-        columns = ("--features", "age,income")
-        printed(run, "summary", path, "--target", "y", *columns, *words)
-        return tuple(pd.read_csv(OUT / "summary.csv")["lower"])
-
-    choices = [(), ("--clusters", "school"), ("--weights", "weight")]
-    found = {words: lower(*words) for words in choices}
-    assert len(set(found.values())) == 3
-    assert lower("--seed", 1) == found[()]
-
-
 def test_several_levels_come_from_the_highest_on(run, schools):
     path, table = schools
     words = ("--features", "age", "--model", "ridge", "--level", 0.8, "--level", 0.975)
@@ -123,57 +107,6 @@ def test_infinite_intervals_are_explained_with_options_of_the_command_line(run, 
 def test_bad_options_are_refused_in_one_line(run, schools, options, message):
     refused(run("summary", schools[0], "--target", "y", *options.split()), message)
     assert not OUT.exists()
-
-
-@pytest.mark.slow
-def test_pictures_show_the_target_and_leave_out_the_intercept(run, write, monkeypatch):
-    seen = []
-    save = Figure.savefig
-
-    def remember(figure, *args, **options):
-        axes = figure.axes[0]
-        labels = [label.get_text() for label in axes.get_yticklabels()]
-        seen.append((axes.get_ylabel(), labels))
-        save(figure, *args, **options)
-
-    monkeypatch.setattr(Figure, "savefig", remember)
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=60)
-    table = pd.DataFrame({"price": x, "sales": 1000 + x + rng.normal(size=60)})
-    path = write("shop.csv", table.to_csv(index=False))
-    printed(run, "summary", path, "--target", "sales")
-    assert seen.pop()[1] == ["price"]
-    printed(run, "region", path, "--target", "sales", "--model", "ols", "--pointwise")
-    assert seen[0][0] == "sales"
-
-
-@pytest.mark.slow
-def test_clusters_and_weights_of_a_region(run, schools):
-    path, table = schools
-    words = ("--model", "ols", "--level", 0.9, "--clusters", "school", "--weights", "weight")
-    printed(run, "region", path, "--target", "y", *words, "--out", "out")
-    X = table.drop(columns=["y", "school", "weight"])
-    noise = ua.noise.BlockSymmetric(table["school"])
-    region = ua.confidence_region(
-        LinearRegression(),
-        X,
-        table["y"],
-        noise=noise,
-        sample_weight=table["weight"],
-        random_state=0,
-    )
-    content = json.loads(Path("out/region.json").read_text())
-    assert (content["clusters"], content["weights"]) == ("school", "weight")
-    expected = region.interval(level=0.9, method="auto", simultaneous=True)
-    found = content["intervals"][0]
-    assert found["method"] == expected.method
-    np.testing.assert_allclose(list(found["lower"].values()), expected.lower, rtol=1e-9)
-    refused(
-        run("region", path, "--target", "y", "--model", "ols", "--clusters", "school", "--stream"),
-        "--clusters school needs all rows at once: expected no --clusters with --stream",
-    )
-    labels = run("region", path, "--target", "y", "--model", "logistic", "--clusters", "school")
-    refused(labels, "--clusters needs a regression")
 
 
 # Instruments
