@@ -171,19 +171,15 @@ class Advice:
     pointwise: bool = False
     method: str = "auto"
 
-    def told(self, explanation: Any) -> tuple[list[str], list[str]]:
-        """Return the facts behind an answer, and the remedies that are true."""
-        kept = [one.text(Language.COMMAND_LINE) for one in self._true(explanation)]
-        return [str(fact) for fact in (*explanation.facts, *explanation.more)], kept
+    def remedies(self, explanation: Any) -> dict[str, Any]:
+        """Return the remedies that are true, by their words."""
+        texts = {one.text(Language.COMMAND_LINE): one for one in explanation.remedies or ()}
+        return {text: one for text, one in texts.items() if text and self.holds(text)}
 
     def trimmed(self, answer: Any) -> Any:
         """Return an answer whose explanation has only the remedies that are true."""
-        true = self._true(answer.explanation) or None
+        true = tuple(self.remedies(answer.explanation).values()) or None
         return replace(answer, explanation=replace(answer.explanation, remedies=true))
-
-    def _true(self, explanation: Any) -> tuple[Any, ...]:
-        texts = [(one, one.text(Language.COMMAND_LINE)) for one in explanation.remedies or ()]
-        return tuple(one for one, text in texts if text and self.holds(text))
 
     def sentences(self, text: str) -> str:
         """Return a text without the sentences that name an option in vain."""

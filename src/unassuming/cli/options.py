@@ -97,8 +97,7 @@ arx data: Table whose rows are times, in order: .csv, .tsv, .parquet or .xlsx.
 target: Column to explain.
 features <A,B,...>: Input columns; default: all other columns, except unnamed ones, constant ones,
     dates, and text with more different values than a fifth of the number of rows.
-categorical <A,B,...>: Features to encode as categories, as text always is: one indicator for each
-    category but the first.
+categorical <A,B,...>: Features to encode as categories, as text always is.
 index: Column with names of the rows, never a feature.
 model: spline: least squares on splines of each numeric feature, or lines if there are few rows.
     krr: kernel ridge. ridge, ols: linear. quantile: a linear regression quantile. iv: linear, with
@@ -110,27 +109,21 @@ knots: Number of knots of each spline, at quantiles of its column; default: up t
     15 rows for each coefficient (5 with a single feature).
 kernel: Kernel of krr, svr, klasso, huber (default rbf) and ls-svc (default linear).
 gamma: Width parameter of the kernel on standardised inputs; default: 1 / number of features.
-alpha: Penalty of spline and quantile (default 0), ridge, krr, klasso and huber (default 1). A large
-    penalty widens simultaneous bounds.
+alpha: Penalty of spline and quantile (default 0), ridge, krr, klasso and huber (default 1).
 C: Cost of errors in svr, ls-svc, logistic; default 1.
-epsilon: svr: errors up to this size cost nothing (default 0.1); huber: size of error at which the
-    loss becomes linear (default 1).
+epsilon: svr: errors up to this size cost nothing (0.1); huber: beyond it the loss is linear (1).
 quantile: Quantile for --model quantile; default 0.5, the median.
-endogenous <A,B,...>: Features that may depend on the noise, as a price depends on demand; implies
-    --model iv, and needs --instruments.
+endogenous <A,B,...>: Features that may depend on the noise; implies --model iv.
 instruments <A,B,...>: Features that move the endogenous ones, do not depend on the noise, and act
-    on the target through them alone. All other features are controls.
-noise: Assumption on the noise; default: symmetric, labels for classifiers, and quantile for --model
-    quantile.
+    on the target through them alone.
+noise: Assumption on the noise; default: symmetric, labels (classifiers), quantile (quantiles).
 arx noise: Assumption on the noise: symmetric, exchangeable, symmetric-exchangeable, spherical.
 classes <A,B>: The two labels of a classifier; the second is +1. Needed if only one of them occurs.
 clusters: Column of labels: rows with the same label may depend on each other.
 experiment clusters: Column of labels, if whole clusters were treated.
-blocks: The noise is exchangeable within each block of this many consecutive rows, and blocks may
-    differ in mean and spread.
+blocks: The noise is exchangeable within each block of this many consecutive rows.
 weights: Column with the weights of the rows.
 m: Number of statistics: levels are multiples of 1/m. all: the whole group.
-arx m: Number of statistics: levels are multiples of 1/m.
 experiment m: Number of statistics; default: all assignments up to 4,096, else 1000.
 seed: Seed of all random numbers.
 levels <P>: Confidence level, rounded up to the next one that can be attained; repeatable.
@@ -140,26 +133,22 @@ sep: Separator of columns in text; default: "," and a tab in .tsv files.
 decimal: Decimal mark of numbers in text; default: ".".
 encoding: Encoding of text, such as latin-1; default: utf-8.
 check: Test the assumption on the noise and the fit of the model, which takes longer.
-ordered: The rows have an order by their nature, such as time, and the checks ask whether
-    neighbouring residuals depend on each other. Default: if a column of dates or years is in order.
-norm_bound: Assume that the norm of the function (kernels) or of the penalised coefficients (others)
-    is at most this.
-at: Table with the inputs of the band; default: 200 equidistant inputs for one feature, else the
-    rows of the data.
+ordered: The rows have an order by their nature, such as time, which the checks use; default: if a
+    column of dates or years is in order.
+norm_bound: The norm of the function, or of the penalised coefficients, is assumed at most this.
+at: Table with the inputs of the band; default: 200 inputs for one feature, else the rows.
 out: Directory for the tables and pictures.
 report out: The HTML file to write.
 pointwise: Bounds that hold at each input and for each coefficient by itself. They are usually
     narrower than the simultaneous ones. Kernel models then need --norm-bound.
 method: Where simultaneous bounds come from. joint: the region. cells: balanced cells of rows. auto:
     whichever is expected to be narrower before the target is seen.
-stream: Read the table in chunks, never as a whole (spline, ridge and ols with symmetric noise);
-    default: if it is larger than 5 MB (numbers in Parquet, text in CSV).
-checkpoint: Stream, and save the progress in this file: after an interruption the same command
-    continues from there. The file is kept at the end.
+stream: Read the table in chunks (spline, ridge, ols; symmetric noise); default: above 5 MB.
+checkpoint: Stream, and save the progress in this file; after an interruption the same command
+    continues from there.
 checkpoint_every: Seconds between checkpoints; 0: after each chunk of 16,384 rows.
 title: Title of the report.
-candidate: Column with the values of a function that may be the regression function (for classifiers
-    E[y|x], from -1 to 1), never a feature.
+candidate: Column with the values of a function (for classifiers E[y|x], from -1 to 1).
 arx candidate <A1,...,B1,...>: Coefficients to be tested; repeatable.
 input: Column of the input; not needed with --nb 0.
 na: Number of past outputs in the model.
@@ -169,8 +158,7 @@ intercept: Add a constant.
 treatment <COLUMN>: Column with two values: treated or untreated.
 treated <VALUE>: The value of treated rows; default: the later of the two in order.
 strata: Column of labels, if the treatment was drawn within strata.
-controls <A,B,...>: Columns that the treatment cannot have changed. They narrow the interval if they
-    explain the outcome.
+controls <A,B,...>: Columns that explain the outcome and that the treatment cannot have changed.
 effect: The effect whose p-value is computed.
 figure: Number of one figure; default: all six.
 members: Number of coefficient vectors ranked for each region.

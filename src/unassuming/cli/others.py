@@ -238,20 +238,8 @@ def run_paper(figure: int | None, members: int, repetitions: int, out: Path, see
 
 def _print_figure(found: Any, rows: Sequence[dict[str, Any]]) -> None:
     typer.echo(f"\nFigure {found.figure.number}: {found.figure.title}\n")
-    head = ("panel", "method", "level", "bounded", "coverage", "99 % interval", "guarantee")
-    cells = [
-        (
-            row["panel"],
-            row["method"],
-            f"{row['level']:g}",
-            row.get("bounded", "-"),
-            f"{float(row['coverage']):.3f}",
-            f"[{float(row['low']):.3f}, {float(row['high']):.3f}]" if "low" in row else "-",
-            row["promise"],
-        )
-        for row in rows
-    ]
-    print_table(head, cells, right=2)
+    shown = ["panel", "method", "level", "bounded", "coverage", "low", "high", "promise"]
+    typer.echo(pd.DataFrame(rows).reindex(columns=shown).to_string(index=False, na_rep="-"))
     notes = [panel.setting.note for panel in found.panels] + list(found.figure.notes)
     for note in dict.fromkeys(filter(None, notes)):
         typer.echo(fill(note, 100))

@@ -252,10 +252,11 @@ def _about(found: Findings, advice: Advice) -> list[str]:
         if answer.refusal:
             said.append(advice.sentences(f"Not available: {answer.refusal}"))
         for level, bounds in answer.by_level.items():
-            facts, offered = advice.told(bounds.explanation)
+            why = bounds.explanation
+            facts = [str(fact) for fact in (*why.facts, *why.more)]
             if bounds.status.name in ("EMPTY", "SOME_EMPTY"):
                 facts = [f"{bounds.description[0].upper()}{bounds.description[1:]}.", *facts]
-            remedies += offered
+            remedies += advice.remedies(why)
             for fact in facts:
                 at = texts.setdefault(fact, [])
                 at += [] if level in at else [level]

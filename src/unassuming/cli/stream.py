@@ -26,8 +26,6 @@ from unassuming.cli.terms import (
     RowSample,
     Term,
     estimator_of,
-    terms_as_data,
-    terms_from_data,
     terms_of,
 )
 from unassuming.streaming import StreamingRegion, read_note, write_checkpoint
@@ -156,7 +154,9 @@ class Pass:
             "identity": checkpoint.identity,
             "read": self.read,
             "finished": self.finished,
-            "terms": terms_as_data(self.terms),
+            "terms": [
+                [term.column, term.kind.name, term.knots, term.degree] for term in self.terms
+            ],
             "formats": self.formats,
         }
         arrays = {"low": self.low, "high": self.high, **self.sample.state()}
@@ -180,7 +180,7 @@ def build_streamed(
     with interrupts(wait=checkpoint is not None) as asked:
         if checkpoint is not None and saved is not None:
             note, arrays = saved
-            terms = terms_from_data(note["terms"])
+            terms = tuple(Term(n, Kind[kind], tuple(at), d) for n, kind, at, d in note["terms"])
             stream = StreamingRegion.load(checkpoint.path, estimator=_fitted(problem, terms))
             state = Pass(stream, sample.resume(arrays), arrays["low"], arrays["high"], terms)
             state.read, state.finished, state.formats = (

@@ -19,9 +19,6 @@ from unassuming.cli.options import Problem
 CHUNK_ROWS = 16 * 1024
 """Rows in memory at once; a multiple of the rows that a stream sums at once."""
 
-_PIECE, _PIECES = 2**22, 256
-"""Files up to the product of both are hashed whole, larger ones in pieces."""
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -80,12 +77,9 @@ class Source:
 
     def fingerprint(self) -> str:
         """Return the size of the file and a hash of its content."""
-        size, digest = self.path.stat().st_size, hashlib.sha256()
         with self.path.open("rb") as file:
-            for start in range(0, size, max(_PIECE, size // _PIECES)):
-                file.seek(start)
-                digest.update(file.read(_PIECE))
-        return f"{size} bytes, {digest.hexdigest()[:16]}"
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return f"{self.path.stat().st_size} bytes, {digest[:16]}"
 
     def _named(self, frame: pd.DataFrame) -> pd.DataFrame:
         frame.columns = [str(name).strip() for name in frame.columns]

@@ -196,18 +196,6 @@ def encoder(terms: Sequence[Term]) -> Any:
     )
 
 
-def terms_as_data(terms: Sequence[Term]) -> list[list[Any]]:
-    """Return lines and splines as plain lists, for a file."""
-    return [[term.column, term.kind.name, list(term.knots), term.degree] for term in terms]
-
-
-def terms_from_data(data: Sequence[Sequence[Any]]) -> tuple[Term, ...]:
-    """Return the terms of `terms_as_data`."""
-    return tuple(
-        Term(column, Kind[kind], tuple(knots), degree) for column, kind, knots, degree in data
-    )
-
-
 def in_words(problem: Problem | None, terms: Sequence[Term]) -> list[str]:
     """Say how the columns enter, unless all of them enter as they are."""
     splines = problem is not None and problem.model is Model.SPLINE
@@ -226,13 +214,7 @@ def in_words(problem: Problem | None, terms: Sequence[Term]) -> list[str]:
         for term in terms
         if term.kind is Kind.INDICATORS
     ]
-    text = f"Model, chosen from the inputs alone: {'; '.join(said)}."
-    if splines and lines:
-        text += (
-            f" (A spline takes {rows_each(len(terms))} rows for each coefficient of the model, "
-            "and enough different values; --knots K sets the number of knots.)"
-        )
-    return [text]
+    return [f"Model, chosen from the inputs alone: {'; '.join(said)}."]
 
 
 def _some(names: Sequence[Any]) -> str:
