@@ -217,23 +217,6 @@ def classes(run, *words):
     return [found["classes"]["-1"], found["classes"]["+1"]]
 
 
-@pytest.mark.slow_but_first
-@pytest.mark.parametrize(
-    ("label", "given", "found"),
-    [
-        (1, None, ["0", "1"]),
-        (1, "-1,1", ["-1", "1"]),
-        (2, "1,2", ["1", "2"]),
-        (2.5, "2.5,1.5", ["2.5", "1.5"]),
-        (True, None, ["False", "True"]),
-        (True, "true,false", ["True", "False"]),
-    ],
-)
-def test_names_are_read_as_the_column_is(run, one, label, given, found):
-    words = (one(label), "--target", "label", "--features", "x", "--model", "ls-svc")
-    assert classes(run, *words, *(() if given is None else ("--classes", given))) == found
-
-
 @pytest.mark.slow
 def test_names_choose_the_sign_of_two_classes(run):
     words = ("labels.csv", "--target", "label", "--features", "a", "--model", "ls-svc")

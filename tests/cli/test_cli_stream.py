@@ -117,17 +117,6 @@ def test_the_grid_of_one_feature_spans_all_rows(run, chunks, real_pictures):
     assert (OUT / "band.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow
-def test_an_index_of_pandas_is_not_a_feature(run, chunks):
-    made(500).set_index(pd.Index(range(500, 1000), name="id")).to_parquet("indexed.parquet")
-    reported(run, "indexed.parquet", "--stream")
-    assert list(json.loads((OUT / "region.json").read_text())["estimate"]) == [
-        "intercept",
-        "a",
-        "b",
-    ]
-
-
 # When a table is streamed
 
 
@@ -192,14 +181,6 @@ def test_a_bad_row_far_down_is_named(run, write, chunks, entry, message, model):
     path = write("bad.csv", "\n".join([*lines[:251], entry, *lines[251:]]))
     refused(run("region", path, "--target", "y", "--stream", "--model", model), message)
     assert not OUT.exists()
-
-
-@pytest.mark.parametrize("text", ["a,y\n", "a,y\n1,2\n"])
-@pytest.mark.parametrize("model", ["ols", "spline"])
-def test_a_table_with_too_few_rows_is_refused(run, write, text, model):
-    path = write("few.csv", text)
-    result = run("region", path, "--target", "y", "--stream", "--model", model)
-    refused(result, "few.csv has too few rows: expected at least 2")
 
 
 @pytest.mark.slow

@@ -153,9 +153,8 @@ def region(
 ) -> None:
     """Bounds of the function behind a table.
 
-    Builds the exact confidence regions of a model: bounds of the function and of the coefficients.
-    Prints the assumptions and the results. Writes region.json, band.csv (one row for each level and
-    input; infinite bounds are inf) and pictures.
+    Bounds of the function and of the coefficients of a model. Prints the assumptions and the
+    results. Writes region.json, band.csv (one row for each level and input) and pictures.
     """
     check_levels(problem.levels, problem.m)
     from unassuming.cli.columns import find
@@ -183,10 +182,8 @@ def summary(
     """Interval and p-value of each coefficient.
 
     Each interval has its level by itself, for every number of rows. Prints the table with its
-    assumptions. Writes summary.csv (one row for each level and coefficient; infinite ends are inf),
-    summary.json and forest.png, a picture at the highest level with a finite bound. The model is
-    spline, ridge, ols or iv. For iv only the endogenous column is listed; its set may be two rays
-    or the whole line.
+    assumptions. Writes summary.csv (one row for each level and coefficient), summary.json and
+    forest.png. For iv only the endogenous column is listed; its set may be two rays or the line.
     """
     check_one_by_one(problem)
     from unassuming.cli.columns import find
@@ -209,9 +206,8 @@ def report(
 ) -> None:
     """A report in one HTML file.
 
-    The data at a glance, what is assumed, the coefficients with intervals and p-values, bands,
-    checks of the residuals and of the fit, what is guaranteed and what is not. The file needs no
-    network.
+    The data, what is assumed, the coefficients with intervals and p-values, bands, checks of the
+    residuals and of the fit, what is guaranteed and what is not.
     """
     check_levels(problem.levels, problem.m)
     from unassuming.cli.columns import find
@@ -316,9 +312,8 @@ def paper(
 ) -> None:
     """The six figures of the article, with measured coverage.
 
-    Draws them with the settings of their captions, and writes a table for each: the levels at which
-    the region is bounded, and how often it contained the truth. Points out the errors of the
-    article. All six take some minutes.
+    Draws them with the settings of their captions, writes a table for each, and points out the
+    errors of the article. All six take some minutes.
     """
     from unassuming.cli.others import run_paper
 

@@ -64,22 +64,6 @@ class Built:
         return in_short(self.problem, self.region.estimator, self.terms)
 
     @property
-    def about(self) -> dict[str, Any]:
-        """What was asked, for a file."""
-        problem = self.problem
-        return {
-            "data": problem.data.name,
-            "target": problem.target,
-            "features": self.columns.features,
-            "terms": {term.column: term.kind.value for term in self.terms},
-            "knots": {term.column: list(term.knots) for term in self.terms if term.knots},
-            "rows_dropped": self.dropped,
-            "model": str(problem.model),
-            "options": problem.options,
-            **{name: getattr(problem, name) for name in ("clusters", "blocks", "weights")},
-        }
-
-    @property
     def heading(self) -> str:
         """What was asked and chosen, for the screen."""
         names = self.columns.features

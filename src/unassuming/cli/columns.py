@@ -92,24 +92,24 @@ class Columns:
             ]
         return [f"Read as numbers: {', '.join(said)}."] if said else []
 
-    def clean(self, frame: pd.DataFrame, first: int = 0) -> pd.DataFrame:
+    def clean(self, frame: pd.DataFrame, first: int = 0, names: Sequence[str] = ()) -> pd.DataFrame:
         """Return finite numbers and labels, none missing; errors count from row ``first``."""
-        return self._cleaned(frame, self.names, first, drop=self.drop_missing)
-
-    def inputs(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the features alone, clean; missing values are refused."""
-        return self._cleaned(frame, self.features, 0, drop=False)
-
-    def _cleaned(
-        self, frame: pd.DataFrame, names: list[str], first: int, *, drop: bool
-    ) -> pd.DataFrame:
-        frame = frame[names].copy()
-        for name in names:
+        frame = frame[list(names or self.names)].copy()
+        for name in frame:
             if name in self.categorical:
                 frame[name] = _categories(frame[name])
             elif name not in self.labels:
                 frame[name] = self._numbers(frame[name], first)
-        return _without_missing(frame, first, self.about_missing, drop=drop)
+        missing = frame.isna()
+        rows = missing.any(axis=1)
+        if (self.drop_missing and not names) or not rows.any():
+            return frame[~rows].reset_index(drop=True)
+        name = missing.columns[missing.any()][0]
+        row = first + 1 + int(np.argmax(missing[name].to_numpy()))
+        raise ValueError(
+            f"the column {name!r} has missing values: expected a value in every row, given none in "
+            f"row {row}. {self.about_missing}"
+        )
 
     def read(self, column: pd.Series) -> pd.Series:
         """Return a column as numbers; currencies, %, and thousands separators are left out."""
@@ -284,7 +284,7 @@ def load_inputs(
 ) -> pd.DataFrame:
     """Read the inputs at which the band is wanted; ``categories`` are those of the data."""
     _require(source.names, columns.features, source.path)
-    frame = columns.inputs(source.whole())
+    frame = columns.clean(source.whole(), names=columns.features)
     for name, known in categories.items():
         if new := sorted(set(frame[name]) - set(known)):
             raise ValueError(
@@ -366,16 +366,3 @@ def _giveaways(frame: pd.DataFrame, columns: Columns) -> list[str]:
     if len(used) == 1:
         return [f"Warning: {used[0]} determines the target, {rest}"]
     return [f"Warning: {joined(used)} together determine the target, {rest.replace('it', 'one')}"]
-
-
-def _without_missing(frame: pd.DataFrame, first: int, remedy: str, *, drop: bool) -> pd.DataFrame:
-    missing = frame.isna()
-    rows = missing.any(axis=1)
-    if drop or not rows.any():
-        return frame[~rows].reset_index(drop=True)
-    name = missing.columns[missing.any()][0]
-    row = int(np.argmax(missing[name].to_numpy()))
-    raise ValueError(
-        f"the column {name!r} has missing values: expected a value in every row, given none in row "
-        f"{first + row + 1}. {remedy}"
-    )

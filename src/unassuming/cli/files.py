@@ -106,10 +106,23 @@ def write_summaries(built: Built, summaries: Sequence[ua.Summary], out: Path) ->
 
 
 def _setting(built: Built) -> dict[str, Any]:
-    """Return what a result was computed from."""
-    region = built.region
-    rest = {"rows": region.n, "seed": region.seed, "noise": repr(region.noise)}
-    return {"unassuming": ua.__version__, **built.about, **rest}
+    """Return what was asked, and what a result was computed from."""
+    problem, region = built.problem, built.region
+    return {
+        "unassuming": ua.__version__,
+        "data": problem.data.name,
+        "target": problem.target,
+        "features": built.columns.features,
+        "terms": {term.column: term.kind.value for term in built.terms},
+        "knots": {term.column: list(term.knots) for term in built.terms if term.knots},
+        "model": str(problem.model),
+        "options": problem.options,
+        **{name: getattr(problem, name) for name in ("clusters", "blocks", "weights")},
+        "rows_dropped": built.dropped,
+        "rows": region.n,
+        "seed": region.seed,
+        "noise": repr(region.noise),
+    }
 
 
 def _write_json(content: dict[str, Any], path: Path) -> Path:
