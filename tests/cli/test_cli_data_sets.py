@@ -25,7 +25,6 @@ TARGETS = {
     "spector": "GRADE",
     "diabetes": "target",
     "cancer": "target",
-    "motorcycle": "accel",
 }
 CANCER = ["mean texture", "mean smoothness", "mean symmetry", "target"]
 DIABETES = ["sex", "bmi", "bp", "s3", "s5", "target"]
@@ -36,18 +35,7 @@ def table(name):
         return load_diabetes(as_frame=True).frame[DIABETES].iloc[::3]
     if name == "cancer":  # a fifth of the rows, a few of the columns
         return load_breast_cancer(as_frame=True).frame[CANCER].iloc[::5]
-    if name == "motorcycle":
-        return like_a_crash()
     return getattr(sm.datasets, name).load_pandas().data
-
-
-def like_a_crash():
-    """Acceleration of a head: a flat start, a deep dip, an overshoot, noise that grows."""
-    rng = np.random.default_rng(0)
-    t = np.sort(np.concatenate([rng.uniform(2, 30, 80), rng.uniform(30, 58, 50)]).round(1))
-    dip = -115 * np.exp(-(((t - 21) / 5) ** 2)) + 45 * np.exp(-(((t - 34) / 5) ** 2))
-    noise = rng.normal(size=130) * np.clip(t - 8, 1, 20)
-    return pd.DataFrame({"times": t, "accel": np.where(t < 14, 0, dip) + noise})
 
 
 @pytest.fixture

@@ -43,8 +43,8 @@ def test_the_report_is_one_file_that_tells_how_to_make_it_again(run, curve, tmp_
     assert result.stdout.endswith(f"Wrote {out}.\n")
     first = out.read_bytes()
     page = first.decode()
-    again = "unassuming report curve.csv --target y --model ols --level 0.9 --title 'A &lt;dip&gt;'"
-    assert f"{again} --out report.html" in page
+    again = f"unassuming report {curve} --target y -o {out} --level 0.9 --title 'A &lt;dip&gt;'"
+    assert again in page
     assert "time &lt;s&gt;" in page
     run(*words, "--title", "A <dip>")
     assert out.read_bytes() == first

@@ -50,17 +50,6 @@ def test_the_band_is_that_of_the_library(run, tables):
 
 
 @pytest.mark.slow
-def test_one_feature_gets_a_grid_for_every_level(run):
-    report(run, "sine.csv", "--target", "y")
-    found = pd.read_csv(OUT / "band.csv")
-    assert found.groupby("level")["x"].agg(["count", "min", "max"]).to_numpy().tolist() == [
-        [200, 0, 10],
-        [200, 0, 10],
-    ]
-    assert np.isfinite(found["upper"]).all()
-
-
-@pytest.mark.slow
 def test_kernels_take_gamma_from_the_inputs_only(run, tables, write):
     report(run, "people.csv", "--target", "y", "--model", "krr", "--norm-bound", 20, "--m", 20)
     people = pd.read_csv(tables / "people.csv")
@@ -74,20 +63,6 @@ def test_kernels_take_gamma_from_the_inputs_only(run, tables, write):
     other = write("other.csv", people.assign(y=-7 * people["y"]).to_csv(index=False))
     report(run, other, "--target", "y", "--model", "krr", "--m", 20)
     assert json.loads((OUT / "region.json").read_text())["description"][0] == described
-
-
-@pytest.mark.slow
-def test_the_json_says_what_was_assumed_and_found(run, tables):
-    report(run, "people.csv", "--target", "y", "--features", "income,age", "--model", "ridge")
-    found = json.loads((OUT / "region.json").read_text(encoding="utf-8"))
-    assert found["features"] == ["income", "age"]
-    assert (found["rows"], found["m"], found["seed"]) == (40, 128, 0)
-    assert [entry["level"] for entry in found["bounded"]] == [0.953125, 0.5]
-    assert {entry["verdict"] for entry in found["bounded"]} == {"bounded"}
-    assert list(found["estimate"]) == ["intercept", "income", "age"]
-    for interval in found["intervals"]:
-        for name, value in found["estimate"].items():
-            assert interval["lower"][name] < value < interval["upper"][name]
 
 
 def test_unbounded_is_infinite_in_the_files_and_explained_on_the_screen(run):
@@ -266,14 +241,6 @@ def test_the_candidate_is_never_a_feature(run, tables, tmp_path):
     refused = run("test", alone, *words, "--features", "x,truth")
     assert refused.exit_code == 2
     assert "beside 'y' and 'truth', given 'truth'" in refused.stderr
-
-
-def test_labels_are_tested_by_their_mean(run, tables):
-    words = ("--candidate", "mean", "--model", "logistic")
-    result = run("test", "labels.csv", "--target", "label", *words)
-    assert result.exit_code == 0, result.stderr
-    assert "E[y|x], with y = 1 where label is yes and -1 elsewhere" in result.stdout
-    assert "fitted to these rows" in result.stdout
 
 
 # Advice

@@ -183,28 +183,6 @@ def test_a_bad_row_far_down_is_named(run, write, chunks, entry, message, model):
     assert not OUT.exists()
 
 
-@pytest.mark.slow
-def test_a_truncated_parquet_file_is_refused_and_the_checkpoint_stays(run, chunks, monkeypatch):
-    made(1_000).to_parquet("table.parquet", row_group_size=200)
-    whole = Path("table.parquet").read_bytes()
-    words = ("--checkpoint", "c", "--checkpoint-every", 0, "--m", 32, "--level", 0.9)
-    with monkeypatch.context() as patch:
-        interrupt_after(patch, 3)
-        stopped = run("region", "table.parquet", "--target", "y", "--model", "ols", *words)
-    assert stopped.exit_code == 130
-    before = Path("c").read_bytes()
-    Path("table.parquet").write_bytes(whole[: len(whole) // 2])
-    refused(
-        run("region", "table.parquet", "--target", "y", "--model", "ols", *words),
-        "table.parquet cannot be read as a table",
-    )
-    assert Path("c").read_bytes() == before
-    Path("table.parquet").write_bytes(whole)
-    reported(run, "table.parquet", *words, out="resumed")
-    reported(run, "table.parquet", "--stream", *words[-4:], out="whole")
-    assert numbers("resumed") == numbers("whole")
-
-
 def test_a_damaged_page_is_refused_and_the_rows_before_it_are_kept(run, chunks):
     table = made(1_000)
     table.to_parquet("table.parquet", row_group_size=200, write_page_checksum=True)

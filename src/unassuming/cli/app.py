@@ -49,7 +49,8 @@ class OneLineErrors(TyperGroup):
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run the command, then exit with its code."""
-        extra["standalone_mode"] = False
+        typed = extra.get("args") or sys.argv[1:]
+        extra |= {"standalone_mode": False, "obj": ["unassuming", *typed]}
         try:
             with warnings.catch_warnings(record=True) as caught:
                 for category in _NOTED:
@@ -198,6 +199,7 @@ def summary(
 
 @_command("report", model=Model.OLS, levels=(0.95, 0.8, 0.5))
 def report(
+    context: typer.Context,
     problem: Problem,
     norm_bound: float | None = None,
     title: str | None = None,
@@ -215,7 +217,7 @@ def report(
     table = find(problem)
     from unassuming.cli.others import write_report
 
-    write_report(problem, *table, norm_bound, out, title, ordered=ordered)
+    write_report(problem, *table, norm_bound, out, title, context.obj, ordered=ordered)
 
 
 @_command("test")

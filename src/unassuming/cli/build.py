@@ -193,7 +193,6 @@ class Advice:
             "clusters": independent,
             "features": self._coefficients > 2,
             "fewer-rows": False,
-            "knots": problem.model is Model.SPLINE,
             "level": float(value) < min(problem.levels)
             if number
             else problem.model != Model.QUANTILE or self._coefficients <= _QUANTILE_MOST,
@@ -202,8 +201,6 @@ class Advice:
             and not (streamed and pointwise),
             "pointwise": simultaneous or not (pointwise or recipe.kernel),
             "method": self.method != value and not recipe.kernel,
-            "weights": problem.weights is not None,
-            "no-stream": streamed,
         }
         return rules.get(option, True)
 

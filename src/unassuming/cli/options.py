@@ -210,6 +210,8 @@ def _declared(command: str, name: str, kind: Any) -> Any:
     def own(table: dict[str, Any], otherwise: Any) -> Any:
         return table.get(f"{command} {name}", table.get(name, otherwise))
 
+    if name == "context":
+        return kind
     metavar, words = own(_ENTRIES, None)
     if name == "data":
         return Annotated[kind, Argument(exists=True, dir_okay=False, metavar="FILE", help=words)]

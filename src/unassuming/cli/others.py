@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from textwrap import fill
@@ -36,6 +36,7 @@ def write_report(
     norm_bound: float | None,
     out: Path,
     title: str | None,
+    command: Sequence[str],
     *,
     ordered: bool,
 ) -> None:
@@ -48,7 +49,6 @@ def write_report(
         )
     built = build_in_memory(problem, source, columns)
     advice, region = Advice(built, norm_bound), built.region
-    given = {"norm_bound": norm_bound, "title": title, "out": out.name, "ordered": ordered}
     with progress("intervals, bands and checks"):
         content = ua.report.collect(
             region,
@@ -57,7 +57,7 @@ def write_report(
             levels=problem.levels,
             norm_bound=norm_bound,
             model=built.model,
-            code=_command(problem, given),
+            code=shlex.join(command),
             language=Language.COMMAND_LINE,
         )
         diagnosis = without_order(content.diagnosis, built, ordered=ordered)
@@ -70,20 +70,6 @@ def write_report(
     for warning in warnings:
         typer.echo(f"Warning: {warning}\n")
     typer.echo(f"Wrote {out}.")
-
-
-def _command(problem: Problem, more: dict[str, Any]) -> str:
-    """Return the command that makes the report again, with every option that is not the default."""
-    given = {field.name: getattr(problem, field.name) for field in fields(problem)}
-    default = {field.name: field.default for field in fields(problem)} | {"data": MISSING}
-    words = ["unassuming", "report", problem.data.name]
-    for name, value in (given | more).items():
-        if name == "data" or value in (None, False) or value == default.get(name, MISSING):
-            continue
-        option = f"--{ {'levels': 'level'}.get(name, name).replace('_', '-') }"
-        for one in value if isinstance(value, (list, tuple)) else [value]:
-            words += [option] if one is True else [option, str(one)]
-    return shlex.join(words)
 
 
 # --- arx ------------------------------------------------------------------------------------------

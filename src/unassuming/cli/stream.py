@@ -227,14 +227,12 @@ def _read(
             state.save(checkpoint)
 
     save()  # a file that cannot be written is reported before the work
-    saved = started = time.monotonic()
-    before = state.read
+    saved = time.monotonic()
     try:
         with progress("counting") as update:
             for chunk in source.chunks(columns.names, state.read):
                 state.take(chunk, columns)
-                speed = (state.read - before) / max(time.monotonic() - started, 1e-9)
-                update(chunk.share, f"{state.read:,} rows, {speed:,.0f} rows/s")
+                update(chunk.share)
                 if asked:
                     break
                 if checkpoint is not None and time.monotonic() - saved >= checkpoint.every:
@@ -263,7 +261,7 @@ def _scanned(
             frame = columns.clean(chunk.frame, chunk.first)
             sample.add(rows, frame[columns.features].to_numpy())
             rows += len(frame)
-            update(chunk.share, f"{rows:,} rows")
+            update(chunk.share)
             if asked:
                 raise Interrupted("interrupted before the first row was counted: nothing is kept.")
     require_rows(rows, source.path)

@@ -99,11 +99,6 @@ def open_source(path: Path, reading: Reading | None = None) -> Source:
             f"{path.name} has an unknown format: expected a name that ends in .csv, .tsv, .parquet "
             f"or .xlsx, given {ending!r}. Rename or convert it."
         )
-    if (reading.sep, reading.decimal, reading.encoding) != (None, None, None):
-        raise ValueError(
-            "--sep, --decimal and --encoding are options of text files: expected a name that ends "
-            f"in .csv or .tsv, given {path.name}. Leave them out."
-        )
     return ParquetSource(path, reading) if ending in _PARQUET else ExcelSource(path, reading)
 
 
