@@ -27,13 +27,6 @@ def test_without_arguments_it_explains_itself(run):
     assert "Start with: unassuming demo" in text_of(run())
 
 
-def test_every_command_has_a_summary_that_fits(run):
-    lines = run("--help").stdout.split("Commands:")[1].strip().splitlines()
-    found = dict(line.strip().split(maxsplit=1) for line in lines)
-    assert set(found) == set(COMMANDS)
-    assert all(summary.endswith(".") and "..." not in summary for summary in found.values())
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_explained(run, command):
     options = run(command, "--help").stdout.split("Options:")[1]
@@ -42,13 +35,6 @@ def test_every_option_is_explained(run, command):
         name, *words = re.sub(r"<.*?>|[A-Z],[A-Z],\.\.\.", "", entry).split()
         assert len(words) >= 3, name
     assert command in ("demo", "paper") or len(entries) > 12
-
-
-def test_names_of_models_and_noises_are_listed(run):
-    found = text_of(run("region", "--help"))
-    models = ("spline", "krr", "ridge", "ols", "svr", "klasso", "huber", "ls-svc", "logistic")
-    for name in (*models, *ua.noise.NAMED):
-        assert name in found
 
 
 @pytest.mark.slow_but_first
@@ -74,7 +60,6 @@ def test_the_version_is_that_of_the_library(run):
 
 TABLES = {
     "one.csv": "x,y\n1,2\n",
-    "head.csv": "x,y\n",
     "empty.csv": "",
     "text.csv": "x,y\n1,2\nlow,3\n4,5\n",
     "gap.csv": "x,y\n1,2\n,3\n4,5\n",
@@ -91,18 +76,19 @@ TABLES = {
 
 BAD_TABLES = [
     ("one.csv", "one.csv has too few rows: expected at least 2, given 1"),
-    ("head.csv", "too few rows"),
     ("empty.csv", "empty.csv cannot be read as a table"),
     (
         "text.csv",
-        "'x' is not numeric: expected numbers, given 'low' in row 2 below the header",
+        "'x' is not numeric: expected finite numbers, given 'low' in row 2 below the header",
     ),
     ("gap.csv", "the column 'x' has missing values"),
-    ("gap.csv", "--drop-missing"),
-    ("infinite.csv", "the column 'y' has infinite values"),
-    ("semicolon.csv", "If columns are separated by ';', add --sep \";\"."),
+    ("infinite.csv", "'y' is not numeric: expected finite numbers, given inf"),
+    ("semicolon.csv", 'Columns seem to be separated otherwise: add --sep ";".'),
     ("words.csv", "It has two labels: use unassuming region --model ls-svc."),
-    ("alone.csv", "alone.csv has no column for the inputs: expected at least one beside 'y'"),
+    (
+        "alone.csv",
+        "alone.csv has no such inputs: expected different columns beside 'y', given none",
+    ),
     ("long.csv", "long.csv cannot be read as a table"),
     ("twice.csv", "is in twice.csv more than once"),
     ("binary.csv", "binary.csv cannot be read as a table"),
@@ -121,35 +107,23 @@ BAD_OPTIONS = [
     ("--target y --features x,x", "different columns"),
     ("--target y --features x,y", "given 'y'"),
     ("--target y --model forest", "is not one of 'spline', 'krr'"),
-    ("--target y --model arx", "'logistic'. See: unassuming arx --help"),
     ("--target y --model logistic", "y does not hold two classes"),
     ("--target y --noise gaussian", "'gaussian' is not one of 'symmetric', 'exchangeable'"),
     ("--target y --noise labels", "expected --model ls-svc or logistic with --noise labels"),
-    ("--target y --noise quantile", "expected --model quantile with --noise quantile"),
     ("--target y --model logistic --noise symmetric", "expected --noise labels, its default"),
-    ("--target y --model quantile --quantile 1.5", "--quantile is out of range"),
-    ("--target y --model svr --C 0", "--C is out of range"),
-    ("--target y --model svr --epsilon nan", "--epsilon is out of range"),
-    ("--target y --model krr --kernel precomputed", "is not one of 'rbf'"),
-    ("--target y --norm-bound -3", "--norm-bound is out of range"),
+    ("--target y --model quantile --quantile 1.5", "quantile is out of range"),
+    ("--target y --model svr --C 0", "C is out of range"),
+    ("--target y --model svr --epsilon nan", "epsilon is out of range"),
     ("--target y --gamma 1", "--gamma is not an option of spline: expected --alpha"),
-    ("--target y --model krr --epsilon 1", "--epsilon is not an option of krr"),
-    ("--target y --model krr --kernel mystery", "'mystery' is not one of 'rbf', 'laplacian'"),
-    ("--target y --model krr --gamma 0", "--gamma is out of range"),
+    ("--target y --model krr --knots 4", "--knots is not an option of krr"),
     ("--target y --model krr --kernel linear --gamma 1", "no meaning for the linear kernel"),
-    ("--target y --alpha -1", "--alpha is out of range"),
-    (
-        "--target y --m 100 --level 0.995",
-        "--level is too high: expected at most 0.99 with --m 100, given 0.995",
-    ),
     ("--target y --m 100 --level 0.995", "Try --level 0.99; 0.995 takes --m 200 or more"),
-    ("--target y --level 1", "expected numbers between 0 and 1"),
+    ("--target y --level 1", "'--level': "),
     ("--target y --m 1", "expected an integer >= 2, or all"),
-    ("--target y --m many", "--m is not a number"),
     ("--target y --m all", "to enumerate"),
     ("--target y --seed -1", "--seed"),
-    ("--target y --norm-bound 0", "--norm-bound is out of range"),
-    ("--target y --norm-bound 1e307", "and at most 1e+300, given 1e+307"),
+    ("--target y --norm-bound -3", "'--norm-bound': "),
+    ("--target y --norm-bound 1e307", "'--norm-bound': "),
     ("--target y --out sine.csv", "--out"),
     ("--target y --at people.csv", "the column 'x' is not in people.csv"),
     ("--target y --mystery 1", "No such option"),
@@ -184,19 +158,6 @@ def test_a_place_that_cannot_be_written_to_is_refused_at_once(run, tables):
     refused(run("region", "sine.csv", "--target", "y", "--out", inside), "--out cannot be written")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--target y --candidate y", "--candidate is the target"),
-        ("--target y --candidate best", "the column 'best' is not in candidates.csv"),
-        ("--target y", "Missing option '--candidate'"),
-        ("--target y --candidate truth --model forest", "is not one of"),
-    ],
-)
-def test_a_bad_candidate_is_refused(run, options, message):
-    refused(run("test", "candidates.csv", *options.split()), message)
-
-
 def test_an_unknown_command_is_refused(run):
     refused(run("regoin"), "No such command 'regoin'")
 
@@ -209,14 +170,6 @@ def test_a_defect_is_reported_without_a_stack_trace(run, monkeypatch):
     result = run("region", "sine.csv", "--target", "y")
     assert result.exit_code == 1
     assert result.stderr == "error: unexpected RuntimeError: two lines. Please report it.\n"
-
-
-def test_what_is_not_available_is_said_to_a_reader_of_the_command_line(run, monkeypatch):
-    def missing(*args, **options):
-        raise ua.NotAvailable("Pass region.band(X).", "Use unassuming region.")
-
-    monkeypatch.setattr(region, "run_region", missing)
-    refused(run("region", "sine.csv", "--target", "y"), "error: Use unassuming region.\n")
 
 
 class Both(UserWarning, DeprecationWarning):

@@ -1,6 +1,5 @@
 """Tables that are read chunk by chunk: the library's answers, and nothing lost when it stops."""
 
-import io
 import json
 import os
 import signal
@@ -17,7 +16,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
 
 import unassuming as ua
-from unassuming.cli import columns, stream, tables, terminal
+from unassuming.cli import stream, tables
 from unassuming.cli.columns import find
 from unassuming.cli.options import Problem
 from unassuming.cli.terms import encoder
@@ -108,20 +107,6 @@ def test_a_streamed_summary_is_that_of_the_library(run, chunks, level):
 
 
 @pytest.mark.slow
-def test_rows_with_missing_values_are_left_out_of_knots_and_sums(run, tmp_path, chunks):
-    table = made(900)
-    table.to_csv("full.csv", index=False)
-    gaps = pd.concat([table[:450], pd.DataFrame({"a": [99.0], "b": [0.0]}), table[450:]])
-    gaps.to_parquet("gaps.parquet")
-    table[:5].to_csv("at.csv", index=False)
-    words = ("--stream", "--m", 32, "--at", "at.csv")
-    text = reported(run, "gaps.parquet", "--drop-missing", *words, model="spline", out="gaps")
-    reported(run, "full.csv", *words, model="spline", out="full")
-    assert "1 rows with missing values dropped" in text.stdout
-    assert Path("gaps/band.csv").read_bytes() == Path("full/band.csv").read_bytes()
-
-
-@pytest.mark.slow
 def test_the_grid_of_one_feature_spans_all_rows(run, chunks, real_pictures):
     table = made(6_000)
     table.to_csv("table.csv", index=False)
@@ -130,17 +115,6 @@ def test_the_grid_of_one_feature_spans_all_rows(run, chunks, real_pictures):
     assert (len(found), found.min(), found.max()) == (200, table["a"].min(), table["a"].max())
     assert "a random sample of 2000, drawn with the seed" in text
     assert (OUT / "band.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.slow
-def test_an_index_of_pandas_is_not_a_feature(run, chunks):
-    made(500).set_index(pd.Index(range(500, 1000), name="id")).to_parquet("indexed.parquet")
-    reported(run, "indexed.parquet", "--stream")
-    assert list(json.loads((OUT / "region.json").read_text())["estimate"]) == [
-        "intercept",
-        "a",
-        "b",
-    ]
 
 
 # When a table is streamed
@@ -172,10 +146,10 @@ def test_a_large_table_that_cannot_be_streamed_is_read_whole_with_a_note(run, mo
         ("--stream --noise exchangeable", "expected symmetric with --stream"),
         ("--stream --m all", "--m all needs all rows at once"),
         ("--stream --m 20", "expected a power of two from 4 to 2048 with --stream, given --m 20"),
-        ("--checkpoint c --no-stream", "--checkpoint needs a stream"),
+        ("--checkpoint c --no-stream", "expected --stream with --checkpoint, given --no-stream"),
         ("--checkpoint nowhere/c", "a folder that exists"),
         ("--checkpoint c --m 64 --level 0.99", "0.99 takes --m 100 or more"),
-        ("--checkpoint c --norm-bound 0", "--norm-bound is out of range"),
+        ("--checkpoint c --norm-bound 0", "'--norm-bound': "),
         ("--checkpoint c --model ols --alpha 1", "--alpha is not an option of ols"),
         ("--checkpoint c --features x,z", "the column 'z' is not in sine.csv"),
     ],
@@ -191,7 +165,10 @@ def test_what_cannot_be_streamed_is_refused_before_a_row_is_read(run, words, mes
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("low,1,1", "the column 'a' is not numeric: expected numbers, given 'low' in row 251"),
+        (
+            "low,1,1",
+            "the column 'a' is not numeric: expected finite numbers, given 'low' in row 251",
+        ),
         (",1,1", "the column 'a' has missing values: expected a value in every row, given none in"),
         ("1,1", "the column 'y' has missing values"),
         ("1,1,inf", "given inf in row 251 below the header"),
@@ -204,44 +181,6 @@ def test_a_bad_row_far_down_is_named(run, write, chunks, entry, message, model):
     path = write("bad.csv", "\n".join([*lines[:251], entry, *lines[251:]]))
     refused(run("region", path, "--target", "y", "--stream", "--model", model), message)
     assert not OUT.exists()
-
-
-@pytest.mark.parametrize("text", ["a,y\n", "a,y\n1,2\n"])
-@pytest.mark.parametrize("model", ["ols", "spline"])
-def test_a_table_with_too_few_rows_is_refused(run, write, text, model):
-    path = write("few.csv", text)
-    result = run("region", path, "--target", "y", "--stream", "--model", model)
-    refused(result, "few.csv has too few rows: expected at least 2")
-
-
-def test_text_in_a_parquet_column_is_named(run, chunks):
-    table = made(300).astype({"b": object})
-    table.loc[250, "b"] = "low"
-    table.astype({"b": str}).to_parquet("text.parquet")
-    result = run("region", "text.parquet", "--target", "y", "--stream")
-    refused(result, "the column 'b' is not numeric: expected numbers, given 'low' in row 251")
-
-
-@pytest.mark.slow
-def test_a_truncated_parquet_file_is_refused_and_the_checkpoint_stays(run, chunks, monkeypatch):
-    made(1_000).to_parquet("table.parquet", row_group_size=200)
-    whole = Path("table.parquet").read_bytes()
-    words = ("--checkpoint", "c", "--checkpoint-every", 0, "--m", 32, "--level", 0.9)
-    with monkeypatch.context() as patch:
-        interrupt_after(patch, 3)
-        stopped = run("region", "table.parquet", "--target", "y", "--model", "ols", *words)
-    assert stopped.exit_code == 130
-    before = Path("c").read_bytes()
-    Path("table.parquet").write_bytes(whole[: len(whole) // 2])
-    refused(
-        run("region", "table.parquet", "--target", "y", "--model", "ols", *words),
-        "table.parquet cannot be read as a table",
-    )
-    assert Path("c").read_bytes() == before
-    Path("table.parquet").write_bytes(whole)
-    reported(run, "table.parquet", *words, out="resumed")
-    reported(run, "table.parquet", "--stream", *words[-4:], out="whole")
-    assert numbers("resumed") == numbers("whole")
 
 
 def test_a_damaged_page_is_refused_and_the_rows_before_it_are_kept(run, chunks):
@@ -310,21 +249,6 @@ def test_interrupted_often_it_gives_the_same_files(
     parts = {p.name: p.read_bytes() for p in Path("parts").iterdir()}
     assert whole == parts
     assert "band.png" in whole
-
-
-def test_interrupted_while_looking_for_the_ranges_nothing_is_kept(run, chunks, monkeypatch):
-    made(500).to_csv("table.csv", index=False)
-    clean = columns.Columns.clean
-
-    def pressed(self, *args, **options):
-        os.kill(os.getpid(), signal.SIGINT)
-        return clean(self, *args, **options)
-
-    monkeypatch.setattr(columns.Columns, "clean", pressed)
-    result = run("region", "table.csv", "--target", "y", "--checkpoint", "c")
-    assert (result.exit_code, result.stdout) == (130, "")
-    assert "before the first row was counted: nothing is kept" in result.stderr
-    assert not Path("c").exists()
 
 
 TWICE = """
@@ -452,18 +376,6 @@ def test_a_checkpoint_of_the_library_is_refused(run):
 
 
 # What is seen meanwhile, and what it takes
-
-
-def test_a_terminal_sees_rows_per_second_and_a_pipe_nothing(monkeypatch):
-    for at_terminal in (True, False):
-        seen = io.StringIO()
-        seen.isatty = lambda at_terminal=at_terminal: at_terminal
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "stderr", seen)
-            with terminal.progress("counting") as update:
-                update(0.25, "30,000 rows, 9 rows/s")
-        assert ("counting  25% 30,000 rows, 9 rows/s" in seen.getvalue()) == at_terminal
-        assert bool(seen.getvalue()) == at_terminal
 
 
 PEAK = """

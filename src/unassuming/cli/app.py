@@ -25,7 +25,6 @@ from unassuming.cli.options import (
     Model,
     Problem,
     check_levels,
-    check_norm_bound,
     check_one_by_one,
     declared,
 )
@@ -41,12 +40,17 @@ _NOTED = (UserWarning, RuntimeWarning, FutureWarning)
 developers; a deprecation that is also one of these (pyparsing has such a class) is not shown."""
 
 
+_CALLS = re.compile(r"\b\w+=|\w\(|\bua\.|^(?:Pass|Set) ")
+"""Names of Python."""
+
+
 class OneLineErrors(TyperGroup):
     """Report every error in one line, without a stack trace."""
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run the command, then exit with its code."""
-        extra["standalone_mode"] = False
+        typed = extra.get("args") or sys.argv[1:]
+        extra |= {"standalone_mode": False, "obj": ["unassuming", *typed]}
         try:
             with warnings.catch_warnings(record=True) as caught:
                 for category in _NOTED:
@@ -57,9 +61,6 @@ class OneLineErrors(TyperGroup):
         except UsageError as error:
             where = error.ctx.command_path if error.ctx else "unassuming"
             what = error.format_message().replace("Value error, ", "").rstrip(".")
-            given = re.search(r"'([a-z]+)' is not one of", what)
-            if given and given[1] in self.commands:  # such as --model arx
-                where = f"unassuming {given[1]}"
             _stop(f"{what}{'' if what.endswith('?') else '.'} See: {where} --help")
         except typer.Abort:
             _stop("interrupted", code=130)
@@ -68,17 +69,24 @@ class OneLineErrors(TyperGroup):
         except ModuleNotFoundError as error:
             _stop(not_installed(error) or str(error))
         except _EXPECTED as error:
-            _stop(getattr(error, "command_line", str(error)))
+            _stop(getattr(error, "command_line", _without_python(str(error))))
         except MemoryError as error:
-            what = str(error).rstrip(".") or "no more can be allocated"
-            remedy = "Use fewer rows, a smaller --m, or a model that can be streamed."
-            _stop(f"not enough memory: {what}. {remedy}")
+            _stop(
+                f"not enough memory. Use fewer rows, a smaller --m, or a model to stream. {error}"
+            )
         except Exception as error:  # a bug: still without a stack trace
             _stop(f"unexpected {type(error).__name__}: {error}. Please report it.", code=1)
         notes = [one.message for one in caught if not issubclass(one.category, DeprecationWarning)]
         for note in dict.fromkeys(map(str, notes)):
             say("note", note)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _without_python(message: str) -> str:
+    """Return a message of the library without the sentences that name what to call."""
+    message = re.sub(r"\b(noise)='([\w-]+)'", r"--\1 \2", message)
+    sentences = re.split(r"(?<=\.) (?=[A-Z])", message)
+    return " ".join(one for one in sentences if one is sentences[0] or not _CALLS.search(one))
 
 
 def _stop(message: str, code: int = 2) -> NoReturn:
@@ -137,7 +145,7 @@ def region(
     at: Path | None = None,
     out: Path = Path("unassuming-region"),
     pointwise: bool = False,
-    method: AtOnce = AtOnce.AUTO,
+    method: AtOnce = "auto",
     stream: bool | None = None,
     checkpoint: Path | None = None,
     checkpoint_every: float = 30.0,
@@ -146,11 +154,9 @@ def region(
 ) -> None:
     """Bounds of the function behind a table.
 
-    Builds the exact confidence regions of a model: bounds of the function and of the coefficients.
-    Prints the assumptions and the results. Writes region.json, band.csv (one row for each level and
-    input; infinite bounds are inf) and pictures.
+    Bounds of the function and of the coefficients of a model. Prints the assumptions and the
+    results. Writes region.json, band.csv (one row for each level and input) and pictures.
     """
-    check_norm_bound(norm_bound)
     check_levels(problem.levels, problem.m)
     from unassuming.cli.columns import find
     from unassuming.cli.tables import open_source, reading_of
@@ -162,13 +168,8 @@ def region(
     values = pointwise and norm_bound is not None
     build = Streaming(stream, checkpoint, checkpoint_every, values)
     there = None if at is None else open_source(at, reading_of(problem))
-    how: dict[str, Any] = {
-        "pointwise": pointwise,
-        "method": str(method),
-        "check": check,
-        "ordered": ordered,
-    }
-    run_region(problem, *table, Asked(build, out, norm_bound, there, **how))
+    asked = Asked(build, out, norm_bound, there, pointwise, method, check, ordered)
+    run_region(problem, *table, asked)
 
 
 @_command("summary", m=None, model=Model.OLS, levels=(0.95,))
@@ -182,10 +183,8 @@ def summary(
     """Interval and p-value of each coefficient.
 
     Each interval has its level by itself, for every number of rows. Prints the table with its
-    assumptions. Writes summary.csv (one row for each level and coefficient; infinite ends are inf),
-    summary.json and forest.png, a picture at the highest level with a finite bound. The model is
-    spline, ridge, ols or iv. For iv only the endogenous column is listed; its set may be two rays
-    or the whole line.
+    assumptions. Writes summary.csv (one row for each level and coefficient), summary.json and
+    forest.png. For iv only the endogenous column is listed; its set may be two rays or the line.
     """
     check_one_by_one(problem)
     from unassuming.cli.columns import find
@@ -200,6 +199,7 @@ def summary(
 
 @_command("report", model=Model.OLS, levels=(0.95, 0.8, 0.5))
 def report(
+    context: typer.Context,
     problem: Problem,
     norm_bound: float | None = None,
     title: str | None = None,
@@ -208,18 +208,16 @@ def report(
 ) -> None:
     """A report in one HTML file.
 
-    The data at a glance, what is assumed, the coefficients with intervals and p-values, bands,
-    checks of the residuals and of the fit, what is guaranteed and what is not. The file needs no
-    network.
+    The data, what is assumed, the coefficients with intervals and p-values, bands, checks of the
+    residuals and of the fit, what is guaranteed and what is not.
     """
-    check_norm_bound(norm_bound)
     check_levels(problem.levels, problem.m)
     from unassuming.cli.columns import find
 
     table = find(problem)
     from unassuming.cli.others import write_report
 
-    write_report(problem, *table, norm_bound, out, title, ordered=ordered)
+    write_report(problem, *table, norm_bound, out, title, context.obj, ordered=ordered)
 
 
 @_command("test")
@@ -300,10 +298,10 @@ def experiment(
     from unassuming.cli.tables import Reading
 
     roles = {"treatment": treatment, "strata": strata, "clusters": clusters}
-    columns = {"target": target, "features": controls, "drop_missing": drop_missing}
     settings = {"effect": effect, "m": m, "random_state": seed}
+    words = (roles, controls, treated, levels, settings)
     reading = Reading(sep, decimal, encoding)
-    run_experiment(data, reading, columns, roles, treated, levels, settings)
+    run_experiment(data, reading, target, *words, drop_missing=drop_missing)
 
 
 @_command("paper")
@@ -316,9 +314,8 @@ def paper(
 ) -> None:
     """The six figures of the article, with measured coverage.
 
-    Draws them with the settings of their captions, and writes a table for each: the levels at which
-    the region is bounded, and how often it contained the truth. Points out the errors of the
-    article. All six take some minutes.
+    Draws them with the settings of their captions, writes a table for each, and points out the
+    errors of the article. All six take some minutes.
     """
     from unassuming.cli.others import run_paper
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ import pandas as pd
 
 import unassuming as ua
 from unassuming._labels import as_labels
-from unassuming.cli.columns import Columns, Loaded, load
-from unassuming.cli.options import Assumption, Model, Problem
+from unassuming.cli.columns import Columns, load
+from unassuming.cli.options import Model, Problem
 from unassuming.cli.tables import Source
 from unassuming.cli.terminal import progress
 from unassuming.cli.terms import Kind, Term, estimator_of, in_short, in_words, rows_each, terms_of
@@ -36,17 +37,15 @@ class Built:
     columns: Columns
     dropped: int  # rows with missing values that were left out
     ends: tuple[Any, Any] | None = None  # smallest and largest values of the features in a stream
-    remarks: list[str] = field(default_factory=list)  # sentences about how the rows were read
-
-    def grid(self) -> pd.DataFrame:
-        """Return 200 equidistant values of the only feature."""
-        (name,) = self.X.columns
-        low, high = self.ends or (self.X.min().to_numpy(), self.X.max().to_numpy())
-        return pd.DataFrame({name: np.linspace(low[0], high[0], _GRID)})
+    remarks: Sequence[str] = ()  # sentences about how the rows were read
+    frame: Any = None  # all columns that were used, in memory
 
     def inputs(self) -> pd.DataFrame:
         """Return the default inputs of the band: a grid for one feature, else the rows."""
-        return self.grid() if self.one_number else self.X
+        if not self.one_number:
+            return self.X
+        low, high = self.ends or (self.X.min().to_numpy(), self.X.max().to_numpy())
+        return pd.DataFrame({self.X.columns[0]: np.linspace(low[0], high[0], _GRID)})
 
     @property
     def one_number(self) -> bool:
@@ -65,34 +64,15 @@ class Built:
         return in_short(self.problem, self.region.estimator, self.terms)
 
     @property
-    def about(self) -> dict[str, Any]:
-        """What was asked, for a file."""
-        problem = self.problem
-        return {
-            "data": problem.data.name,
-            "target": problem.target,
-            "features": self.columns.features,
-            "terms": {term.column: term.kind.value for term in self.terms},
-            "knots": {term.column: list(term.knots) for term in self.terms if term.knots},
-            "rows_dropped": self.dropped,
-            "model": str(problem.model),
-            "options": problem.options,
-            "clusters": problem.clusters,
-            "blocks": problem.blocks,
-            "weights": problem.weights,
-        }
-
-    @property
     def heading(self) -> str:
         """What was asked and chosen, for the screen."""
-        problem, names = self.problem, self.columns.features
-        shown = [f"'{name}'" if "," in name else name for name in names]
-        if len(shown) > _SHOWN + 1:
-            shown = [*shown[:_SHOWN], f"and {len(shown) - _SHOWN} others"]
+        names = self.columns.features
+        shown = ", ".join(names[:_SHOWN])
+        if len(names) > _SHOWN:
+            shown += f" and {len(names) - _SHOWN} more"
         dropped = f", {self.dropped} rows with missing values dropped" if self.dropped else ""
-        first = f"{problem.data.name}: target {problem.target}, features {', '.join(shown)}"
-        chosen = in_words(self.terms, splines=problem.model is Model.SPLINE)
-        return "\n".join([f"{first}{dropped}", *self.columns.remarks, *chosen])
+        first = f"{self.problem.data.name}: target {self.problem.target}, features {shown}{dropped}"
+        return "\n".join([first, *self.columns.remarks, *in_words(self.problem, self.terms)])
 
     @property
     def two_values(self) -> str:
@@ -108,17 +88,6 @@ class Built:
         )
 
 
-def build_in_memory(problem: Problem, source: Source, columns: Columns) -> Built:
-    """Build the region from the whole table."""
-    table = load(source, columns)
-    with progress("building the region"):
-        region, terms = region_in_memory(problem, table)
-    y, classes = table.y.to_numpy(), region.problem.classes
-    if classes is not None:
-        y = np.where(y == classes[1], 1.0, -1.0)
-    return Built(problem, region, table.X, y, terms, table.columns, table.dropped)
-
-
 def settings_of(problem: Problem) -> dict[str, Any]:
     """Return the arguments of `confidence_region` that do not depend on the table."""
     noise: Any = None if problem.noise is None else str(problem.noise)
@@ -127,48 +96,29 @@ def settings_of(problem: Problem) -> dict[str, Any]:
     return {"noise": noise, "m": problem.statistics, "random_state": problem.seed}
 
 
-def region_in_memory(problem: Problem, table: Loaded) -> tuple[ua.Region, tuple[Term, ...]]:
-    """Build the region from all rows; labels may show only one of their classes."""
+def build_in_memory(problem: Problem, source: Source, columns: Columns) -> Built:
+    """Build the region from the whole table; labels may show only one of their classes."""
+    table = load(source, columns)
     X, y, frame = table.X, table.y.to_numpy(), table.frame
-    rows = len(frame)
+    rows, settings, first = len(frame), settings_of(problem), y[:1].tolist()[0]
     if problem.clusters is not None:  # the number of equal clusters that say as much
         sizes = frame[problem.clusters].value_counts().to_numpy()
         rows = int(sizes.sum() ** 2 / (sizes**2).sum())
-    terms = terms_of(problem, X, table.columns, rows)
-    estimator, first = estimator_of(problem, terms), y[:1].tolist()[0]
-    settings = settings_of(problem)
-    if problem.clusters is not None:
         labels = as_labels(frame[problem.clusters].to_numpy(), f"the column {problem.clusters!r}")
         settings["noise"] = ua.noise.BlockSymmetric(labels)
     if problem.weights is not None:
-        settings["sample_weight"] = _weights(frame[problem.weights])
+        settings["sample_weight"] = frame[problem.weights].to_numpy()
     if problem.classes is not None:
-        settings["classes"] = _named(problem.classes, first)
+        names = [name.strip() for name in problem.classes.split(",")]
+        settings["classes"] = [like(name, first) for name in names if name]
     elif problem.recipe.classify and len(set(y.tolist())) == 1 and not coded_classes(first):
         raise one_class(first, "Name both with --classes A,B; the second is +1.")
-    return ua.confidence_region(estimator, X, y, **settings), terms
-
-
-def _weights(column: pd.Series) -> Any:
-    """Return the weights of the rows; refuse negative ones."""
-    negative = np.flatnonzero(column.to_numpy() < 0)
-    if negative.size:
-        raise ValueError(
-            f"the column {column.name!r} has negative weights: expected numbers >= 0, given "
-            f"{column.iloc[negative[0]]:g}. Correct the file, or name another column."
-        )
-    return column.to_numpy()
-
-
-def _named(classes: str, label: Any) -> list[Any]:
-    """Return the two labels of the option, in the type of one that was read from the table."""
-    names = [name.strip() for name in classes.split(",")]
-    if len(names) != 2 or not all(names) or names[0] == names[1]:
-        raise ValueError(
-            "--classes does not name two labels: expected two different labels with a comma "
-            f"between them, the second for +1, given {classes!r}. Try --classes no,yes."
-        )
-    return [like(name, label) for name in names]
+    terms = terms_of(problem, X, table.columns, rows)
+    with progress("building the region"):
+        region = ua.confidence_region(estimator_of(problem, terms), X, y, **settings)
+    if (classes := region.problem.classes) is not None:
+        y = np.where(y == classes[1], 1.0, -1.0)
+    return Built(problem, region, X, y, terms, table.columns, table.dropped, frame=frame)
 
 
 def like(name: str, label: Any) -> Any:
@@ -205,19 +155,15 @@ class Advice:
     pointwise: bool = False
     method: str = "auto"
 
-    def told(self, answer: Any) -> tuple[list[str], list[str]]:
-        """Return the facts behind an answer, and the remedies that are true."""
-        explanation = answer.explanation
-        offered = [one.text(Language.COMMAND_LINE) for one in explanation.remedies or ()]
-        kept = [text for text in offered if text and self.holds(text)]
-        return [str(fact) for fact in (*explanation.facts, *explanation.more)], kept
+    def remedies(self, explanation: Any) -> dict[str, Any]:
+        """Return the remedies that are true, by their words."""
+        texts = {one.text(Language.COMMAND_LINE): one for one in explanation.remedies or ()}
+        return {text: one for text, one in texts.items() if text and self.holds(text)}
 
     def trimmed(self, answer: Any) -> Any:
         """Return an answer whose explanation has only the remedies that are true."""
-        explanation, (_, kept) = answer.explanation, self.told(answer)
-        some = explanation.remedies or ()
-        true = tuple(one for one in some if one.text(Language.COMMAND_LINE) in kept)
-        return replace(answer, explanation=replace(explanation, remedies=true or None))
+        true = tuple(self.remedies(answer.explanation).values()) or None
+        return replace(answer, explanation=replace(answer.explanation, remedies=true))
 
     def sentences(self, text: str) -> str:
         """Return a text without the sentences that name an option in vain."""
@@ -225,44 +171,36 @@ class Advice:
 
     def holds(self, text: str) -> bool:
         """Whether every option in a text can be given, and does what the text says."""
-        named = [(found[1], found[2] or "") for found in _OPTION.finditer(text)]
         simultaneous = "without --pointwise" in text
-        if re.search(r"\b(fewer|out|other) (features|columns)", text) and not self._can_shrink:
-            return False
+        named = _OPTION.findall(text)
+        if re.search(r"\b(fewer|out|other) (features|columns)", text):
+            primal = not self.built.problem.recipe.kernel or self.built.primal
+            named += [("features", "")] if primal else [("fewer-rows", "")]
         return all(self._allows(option, value, simultaneous) for option, value in named)
 
-    @property
-    def _can_shrink(self) -> bool:
-        """Whether a model of fewer columns has fewer coefficients."""
-        kernel = self.built.problem.recipe.kernel and not self.built.primal
-        return not kernel and sum(term.size for term in self.built.terms) > 1
-
     def _allows(self, option: str, value: str, simultaneous: bool) -> bool:
-        problem, pointwise = self.built.problem, self.pointwise and not simultaneous
-        streamed = self.built.ends is not None
-        recipe, columns = problem.recipe, len(self.built.columns.features)
-        classify, linear = recipe.classify, not recipe.kernel
+        built, problem, recipe = self.built, self.built.problem, self.built.problem.recipe
+        pointwise, streamed = self.pointwise and not simultaneous, built.ends is not None
+        independent = problem.clusters is None and recipe.noise is None
+        number = value.replace(".", "", 1).isdecimal()
         rules = {
             "model": self._suits(value),
             "kernel": value == "linear" and problem.kernel != "linear",
-            "noise": problem.noise != value
-            and recipe.noise is None
-            and problem.clusters is None
+            "noise": independent
             and not streamed
-            and (value != Assumption.SYMMETRIC or self.built.region.n >= 3 * self._coefficients),
-            "clusters": problem.clusters is None and not classify and recipe.noise is None,
-            "features": columns > 1,
-            "knots": problem.model is Model.SPLINE,
-            "level": 0 < float(value) < min(problem.levels)
-            if _number(value)
+            and problem.noise != value
+            and (value != "symmetric" or built.region.n >= 3 * self._coefficients),
+            "clusters": independent,
+            "features": self._coefficients > 2,
+            "fewer-rows": False,
+            "level": float(value) < min(problem.levels)
+            if number
             else problem.model != Model.QUANTILE or self._coefficients <= _QUANTILE_MOST,
             "norm-bound": self.norm_bound is None
             and problem.model in _BOUNDED_BY_NORM
             and not (streamed and pointwise),
-            "pointwise": simultaneous or (not pointwise and linear),
-            "method": self.method != value and linear,
-            "weights": problem.weights is not None,
-            "no-stream": streamed,
+            "pointwise": simultaneous or not (pointwise or recipe.kernel),
+            "method": self.method != value and not recipe.kernel,
         }
         return rules.get(option, True)
 
@@ -287,35 +225,22 @@ class Advice:
         return 1 + sum(term.size for term in self.built.terms)
 
 
-def _number(text: str) -> bool:
-    return text.replace(".", "", 1).isdecimal()
-
-
 def checks(built: Built, advice: Advice, *, ordered: bool) -> list[str]:
     """Return what the tests of the residuals and of the fit found."""
     if built.ends is not None:
-        return [
-            "Residuals and lack of fit were not checked: that needs the rows of the data, and the "
-            "table was streamed."
-        ]
+        return ["Residuals and lack of fit were not checked: the table was streamed."]
     from unassuming.report.collect import warnings_of
 
     diagnosis, fit = _asked(built.region.diagnose), _asked(built.region.lack_of_fit)
-    if diagnosis is not None:
-        diagnosis = without_order(diagnosis, built, ordered=ordered)
+    diagnosis = without_order(diagnosis, built, ordered=ordered)
     found = warnings_of(built.region, diagnosis, fit, Language.COMMAND_LINE)
     said = [f"Warning: {advice.sentences(warning)}" for warning in found]
-    if diagnosis is not None:
-        tested = [
-            f"{one.name} {one.pvalue:.3g}" + ("" if one.assumed else " (not assumed)")
-            for one in diagnosis.indications
-            if not one.unavailable
-        ]
-        said.append(
-            f"P-values from residuals (indications, not proofs): {', '.join(tested)}."
-            if tested
-            else "Residuals were not tested: there are too few rows."
+    tests = [] if diagnosis is None else [t for t in diagnosis.indications if not t.unavailable]
+    if tests:
+        pvalues = ", ".join(
+            f"{one.name} {one.pvalue:.3g}{'' if one.assumed else ' (not assumed)'}" for one in tests
         )
+        said.append(f"P-values from residuals (indications, not proofs): {pvalues}.")
     if fit is not None and not fit.found:
         said.append(fit.sentence())
     return said
@@ -323,7 +248,7 @@ def checks(built: Built, advice: Advice, *, ordered: bool) -> list[str]:
 
 def without_order(diagnosis: Any, built: Built, *, ordered: bool) -> Any:
     """Return a diagnosis without the test of neighbouring rows, if rows have no order."""
-    if ordered or built.columns.order is not None:
+    if diagnosis is None or ordered or built.columns.order is not None:
         return diagnosis
     kept = tuple(one for one in diagnosis.indications if one.name != "no order")
     return replace(diagnosis, indications=kept)

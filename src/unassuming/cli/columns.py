@@ -51,39 +51,31 @@ class Columns:
     def settled(self, raw: pd.DataFrame) -> Columns:
         """Return the columns with text as categories, without those that cannot be features."""
         order = next(filter(None, (_in_order(raw[name]) for name in raw)), None)
-        texts = [name for name in self.features if self._is_text(raw[name])]
-        coded = [name for name in self.features if name in self.categorical or name in texts]
-        if self.named:
-            return replace(self, categorical=tuple(coded), order=order)
-        kept, remarks = [], list(self.remarks)
-        for name in self.features:
-            why = self._uninformative(raw[name], text=name in texts)
-            if why:
-                remarks.append(f"{name} is left out: {why}")
-            else:
-                kept.append(name)
-        if not kept:
+        why = {} if self.named else {n: self._uninformative(raw[n]) for n in self.features}
+        left_out = tuple(f"{name} is left out: {text}" for name, text in why.items() if text)
+        kept = [name for name in self.features if not why.get(name)]
+        if not kept and not self.named:
             raise ValueError(
                 "no column can be a feature: expected numbers, or text with few different values, "
                 f"given {', '.join(map(repr, self.features))}. Name the inputs with --features."
             )
-        coded = [name for name in coded if name in kept]
-        settled = replace(self, features=kept, categorical=tuple(coded))
-        return replace(settled, remarks=tuple(remarks), order=order)
+        coded = tuple(n for n in kept if n in self.categorical or self._is_text(raw[n]))
+        remarks = (*self.remarks, *left_out)
+        return replace(self, features=kept, categorical=coded, remarks=remarks, order=order)
 
-    def _uninformative(self, column: pd.Series, *, text: bool) -> str:
+    def _uninformative(self, column: pd.Series) -> str:
         """Return why a column is no feature by default; empty if it is one."""
-        name, count, different = column.name, int(column.notna().sum()), column.nunique()
+        count, different = int(column.notna().sum()), column.nunique()
         if different <= 1:
             return "it has the same value in every row."
-        if name in self.categorical:
+        if column.name in self.categorical:
             return ""
         if _is_date(column):
             return "it holds dates."
-        if text and 5 * different > count:
+        if 5 * different > count and self._is_text(column):
             return (
                 f"it is text with {different} different values in {count} rows. --categorical "
-                f"{name} makes categories of it."
+                f"{column.name} makes categories of it."
             )
         return ""
 
@@ -100,24 +92,24 @@ class Columns:
             ]
         return [f"Read as numbers: {', '.join(said)}."] if said else []
 
-    def clean(self, frame: pd.DataFrame, first: int = 0) -> pd.DataFrame:
+    def clean(self, frame: pd.DataFrame, first: int = 0, names: Sequence[str] = ()) -> pd.DataFrame:
         """Return finite numbers and labels, none missing; errors count from row ``first``."""
-        return self._cleaned(frame, self.names, first, drop=self.drop_missing)
-
-    def inputs(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the features alone, clean; missing values are refused."""
-        return self._cleaned(frame, self.features, 0, drop=False)
-
-    def _cleaned(
-        self, frame: pd.DataFrame, names: list[str], first: int, *, drop: bool
-    ) -> pd.DataFrame:
-        frame = frame[names].copy()
-        for name in names:
+        frame = frame[list(names or self.names)].copy()
+        for name in frame:
             if name in self.categorical:
                 frame[name] = _categories(frame[name])
             elif name not in self.labels:
                 frame[name] = self._numbers(frame[name], first)
-        return _without_missing(frame, first, self.about_missing, drop=drop)
+        missing = frame.isna()
+        rows = missing.any(axis=1)
+        if (self.drop_missing and not names) or not rows.any():
+            return frame[~rows].reset_index(drop=True)
+        name = missing.columns[missing.any()][0]
+        row = first + 1 + int(np.argmax(missing[name].to_numpy()))
+        raise ValueError(
+            f"the column {name!r} has missing values: expected a value in every row, given none in "
+            f"row {row}. {self.about_missing}"
+        )
 
     def read(self, column: pd.Series) -> pd.Series:
         """Return a column as numbers; currencies, %, and thousands separators are left out."""
@@ -134,62 +126,42 @@ class Columns:
 
     def _is_text(self, column: pd.Series) -> bool:
         """Whether a column is text, and not numbers with some words among them."""
-        if column.dtype.kind in "cmM" or _is_numeric(column):
+        if column.dtype.kind in "mM" or _is_numeric(column):
             return False
         values = column.dropna()
-        if not any(isinstance(value, str) for value in values):
-            return False
         commas = values.astype(str).str.replace(",", ".")
         numbers = self.read(values).notna() | pd.to_numeric(commas, errors="coerce").notna()
         return bool(2 * numbers.sum() <= len(values))
 
     def _numbers(self, column: pd.Series, first: int) -> pd.Series:
         """Return a column as floats, finite or missing; refuse other entries."""
-        name = column.name
-        if column.dtype.kind in "cmM":
-            raise self._not_numeric(column, f"values of type {column.dtype}", "")
         numbers = self.read(column).astype(np.float64)
-        bad = numbers.isna() & column.notna()
+        bad = numbers.isna() & column.notna() | np.isinf(numbers)
         if bad.any():
             row = int(np.argmax(bad.to_numpy()))
-            given = f"{column.iloc[row]!r} in row {first + row + 1} below the header"
-            raise self._not_numeric(column, given, self._about_words(column, bad))
-        infinite = np.isinf(numbers.to_numpy())
-        if infinite.any():
-            row = int(np.argmax(infinite))
+            given = column.iloc[row]
+            given = repr(given) if isinstance(given, str) else given
             raise ValueError(
-                f"the column {name!r} has infinite values: expected finite numbers, given "
-                f"{numbers.iloc[row]} in row {first + row + 1} below the header. Correct the file."
+                f"the column {column.name!r} is not numeric: expected finite numbers, given "
+                f"{given} in row {first + row + 1} below the header. "
+                f"{self._remedy(column, bad)}"
             )
         return numbers
 
-    def _not_numeric(self, column: pd.Series, given: str, remedy: str) -> ValueError:
-        if not remedy:
-            remedy = "Choose a column of numbers."
-            if column.name in self.features:
-                remedy = "Encode it, or choose other columns with --features."
-            elif column.name == self.target and column.nunique() == 2:
-                few = " with at most 3 columns, --features" if len(self.features) > 3 else ""
-                remedy = f"It has two labels: use unassuming region --model ls-svc{few}."
-        return ValueError(
-            f"the column {column.name!r} is not numeric: expected numbers, given {given}. {remedy}"
-        )
-
-    def _about_words(self, column: pd.Series, bad: pd.Series) -> str:
-        """Return what to do about words in a column of numbers; empty if it has no numbers."""
-        word, feature = str(column[bad].iloc[0]), column.name in self.features
-        points = column.astype(str).str.replace(".", "").str.replace(",", ".")
-        if "," in word and pd.to_numeric(points[bad], errors="coerce").notna().all():
+    def _remedy(self, column: pd.Series, bad: pd.Series) -> str:
+        """Return what to do about words in a column of numbers."""
+        word, words = str(column[bad].iloc[0]), column[bad].astype(str)
+        points = words.str.replace(".", "").str.replace(",", ".")
+        if "," in word and pd.to_numeric(points, errors="coerce").notna().all():
             return "If it has decimal commas, add --decimal ,"
         if 2 * int(bad.sum()) <= int(column.notna().sum()):
-            coded = f" If they are categories, add --categorical {column.name}." if feature else ""
-            return f'If {word!r} stands for a missing value, add --missing "{word}".{coded}'
-        if not feature:
-            return ""
-        return (
-            "Without --stream, or with --no-stream, text becomes categories; or choose other "
-            "columns with --features."
-        )
+            return f'If {word!r} stands for a missing value, add --missing "{word}".'
+        if column.name in self.features:
+            return "Text becomes categories with --no-stream; or choose others with --features."
+        if column.name == self.target and column.nunique() == 2:
+            few = " with at most 3 columns, --features" if len(self.features) > 3 else ""
+            return f"It has two labels: use unassuming region --model ls-svc{few}."
+        return "Choose a column of numbers."
 
 
 def find(problem: Problem, **others: str | None) -> tuple[Source, Columns]:
@@ -197,15 +169,19 @@ def find(problem: Problem, **others: str | None) -> tuple[Source, Columns]:
     source = open_source(problem.data, reading_of(problem))
     named = {"clusters": problem.clusters, "weights": problem.weights, "index": problem.index}
     given = {option: name for option, name in (named | others).items() if name is not None}
-    roles = [text for text in (problem.endogenous, problem.instruments) if text is not None]
+    features = None
+    if problem.features is not None:
+        roles = filter(None, (problem.features, problem.endogenous, problem.instruments))
+        listed = [split_names(text, source.names) for text in roles]
+        features = listed[0] + [n for role in listed[1:] for n in role if n not in listed[0]]
     labels = [problem.target] if problem.recipe.classify else []
     columns = choose(
         source,
         problem.target,
-        with_roles(problem.features, roles, source.names),
+        features,
         given,
         labels=[*labels, *([given["clusters"]] if "clusters" in given else [])],
-        categorical=problem.categorical,
+        categorical=split_names(problem.categorical or "", source.names),
         drop_missing=problem.drop_missing,
     )
     return source, replace(columns, decimal=problem.decimal or ".")
@@ -214,103 +190,63 @@ def find(problem: Problem, **others: str | None) -> tuple[Source, Columns]:
 def choose(
     source: Source,
     target: str,
-    features: str | None,
+    features: Sequence[str] | None,
     others: Mapping[str, str],
     *,
     labels: Sequence[str] = (),
-    categorical: str | None = None,
+    categorical: Sequence[str] = (),
     drop_missing: bool = False,
-    inputs: bool = True,
-    asked_by: str = "features",
 ) -> Columns:
-    """Find the columns; without ``inputs``, only named ones (by ``asked_by``) are features."""
+    """Find the columns; without ``features``, those without another meaning are features."""
     special = {"target": target, **others}
-    _require(source.names, list(special.values()), source.path)
+    _require(source.names, [*special.values(), *(features or ()), *categorical], source.path)
     for option, name in others.items():
         same = next(known for known, column in special.items() if column == name)
         if same != option:
-            known = "the target" if same == "target" else f"the column of --{same}"
             raise ValueError(
-                f"--{option} is {known}: expected a column with no other meaning, given {name!r}. "
-                "Name another column."
+                f"--{option} is the column of --{same}: expected a column with no other meaning, "
+                f"given {name!r}. Name another column."
             )
-    chosen, unnamed = list[str](), list[str]()
-    if features is not None:
-        chosen = split_names(features, source.names)
-        _check_features(source, chosen, special, asked_by)
-    elif inputs:
-        free = [name for name in source.names if name not in special.values()]
-        unnamed = [name for name in free if not name or _UNNAMED.fullmatch(name)]
-        chosen = [name for name in free if name not in unnamed]
-        if not chosen:
-            raise ValueError(
-                f"{source.path.name} has no column for the inputs: expected at least one beside "
-                f"{joined(map(repr, special.values()))}, given none. Add one, or name it with "
-                "--features."
-            )
-        _check_features(source, chosen, special, asked_by)
-    coded = split_names(categorical or "", source.names)
-    _require(source.names, coded, source.path)
-    for name in coded:
-        if name not in chosen:
-            raise ValueError(
-                f"--categorical names a column that is not a feature: expected one of "
-                f"{', '.join(map(repr, chosen))}, given {name!r}. Leave it out."
-            )
+    free = [name for name in source.names if name not in special.values()]
+    unnamed = [name for name in free if not name or _UNNAMED.fullmatch(name)]
+    chosen = [name for name in free if name not in unnamed] if features is None else list(features)
+    wrong = [name for name in chosen if name in special.values() or chosen.count(name) > 1]
+    if wrong or (features is None and not chosen):
+        raise ValueError(
+            f"{source.path.name} has no such inputs: expected different columns beside "
+            f"{joined(map(repr, special.values()))}, given {repr(wrong[0]) if wrong else 'none'}. "
+            "Name other columns."
+        )
+    if not set(categorical) <= set(chosen):
+        raise ValueError(
+            "--categorical names a column that is not a feature: expected some of "
+            f"{', '.join(map(repr, chosen))}, given {', '.join(categorical)}. Leave it out."
+        )
+    left_out = [f"A column without a name ({name}) is left out." for name in unnamed]
     return Columns(
         chosen,
         target,
         tuple(name for option, name in others.items() if option != "index"),
         tuple(labels),
-        tuple(coded),
-        named=features is not None or not inputs,
+        tuple(categorical),
+        named=features is not None,
         drop_missing=drop_missing,
-        remarks=tuple(f"A column without a name ({name}) is left out." for name in unnamed),
+        remarks=tuple(left_out) if features is None else (),
     )
-
-
-def _check_features(
-    source: Source, chosen: list[str], special: Mapping[str, str], option: str
-) -> None:
-    """Refuse features that are not there, that are there twice, or that have another meaning."""
-    _require(source.names, chosen, source.path)
-    taken = special.values()
-    wrong = [name for name in chosen if name in taken or chosen.count(name) > 1]
-    if wrong or not chosen:
-        none_of = " nor ".join(f"the {meaning}" for meaning in special)
-        raise ValueError(
-            f"--{option} does not name the inputs: expected different columns, "
-            f"{'neither' if len(special) > 1 else 'not'} {none_of}, given "
-            f"{repr(wrong[0]) if wrong else 'none'}. Name at least one other column."
-        )
 
 
 def split_names(text: str, known: Sequence[str]) -> list[str]:
     """Return the columns in a list with commas; names may have commas of their own, or quotes."""
     parts = next(csv.reader([text], skipinitialspace=True), [])
-    pieces = [part.strip() for part in parts if part.strip()]
-    found = []
+    pieces, found = [part.strip() for part in parts if part.strip()], list[str]()
     while pieces:
-        for count in range(1, len(pieces) + 1):
-            # A name may have a space behind its comma, or none.
-            ways = [", ".join(pieces[:count]), ",".join(pieces[:count])]
-            match = next((way for way in ways if way in known), None)
-            if match is not None:
-                break
-        else:
-            match, count = pieces[0], 1  # unknown: reported elsewhere
-        found.append(match)
+        # A name may have a space behind its comma, or none; an unknown name is reported elsewhere.
+        sizes = range(1, len(pieces) + 1)
+        ways = [(mark.join(pieces[:k]), k) for k in sizes for mark in (", ", ",")]
+        name, count = next((way for way in ways if way[0] in known), (pieces[0], 1))
+        found.append(name)
         pieces = pieces[count:]
     return found
-
-
-def with_roles(features: str | None, roles: Sequence[str], known: Sequence[str]) -> str | None:
-    """Add columns that have a role to the features that were named; None if none were."""
-    if features is None:
-        return None
-    names = [name for text in (features, *roles) for name in split_names(text, known)]
-    quoted = [f'"{name}"' if "," in name else name for name in dict.fromkeys(names)]
-    return ",".join(quoted if roles else [features])
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,14 +284,12 @@ def load_inputs(
 ) -> pd.DataFrame:
     """Read the inputs at which the band is wanted; ``categories`` are those of the data."""
     _require(source.names, columns.features, source.path)
-    frame = columns.inputs(source.whole())
+    frame = columns.clean(source.whole(), names=columns.features)
     for name, known in categories.items():
-        new = [level for level in frame[name] if level not in known]
-        if new:
+        if new := sorted(set(frame[name]) - set(known)):
             raise ValueError(
                 f"the column {name!r} of {source.path.name} has a category that the data do not "
-                f"have: expected one of {', '.join(map(repr, known))}, given {new[0]!r}. Correct "
-                "the file."
+                f"have: expected {', '.join(known)}, given {new[0]!r}. Correct the file."
             )
     require_rows(len(frame), source.path, 1)
     return frame
@@ -372,14 +306,13 @@ def require_rows(found: int, path: Path, least: int = 2) -> None:
 def _require(columns: Sequence[str], names: Sequence[str], path: Path) -> None:
     for name in names:
         if name not in columns:
-            marks = [mark for mark in (";", "\t", "|") if len(columns) == 1 and mark in columns[0]]
-            remedy = "Check the spelling."
-            if marks:
-                quoted = "tab" if marks[0] == "\t" else f'"{marks[0]}"'
-                remedy = f"If columns are separated by {marks[0]!r}, add --sep {quoted}."
+            marks = {";": '";"', "\t": "tab", "|": '"|"'} if len(columns) == 1 else {}
+            sep = [f"--sep {word}" for mark, word in marks.items() if mark in columns[0]]
+            remedy = f"Columns seem to be separated otherwise: add {sep[0]}." if sep else ""
             raise ValueError(
                 f"the column {name!r} is not in {path.name}: expected one of "
-                f"{', '.join(map(repr, columns))}, given {name!r}. {remedy}"
+                f"{', '.join(map(repr, columns))}, given {name!r}. "
+                f"{remedy or 'Check the spelling.'}"
             )
 
 
@@ -389,12 +322,9 @@ def _is_numeric(column: pd.Series) -> bool:
 
 def _is_date(column: pd.Series) -> bool:
     """Whether a column holds dates, as such or as text."""
-    if column.dtype.kind == "M":
-        return True
     values = column.dropna()
-    if _is_numeric(column) or not len(values) or not isinstance(values.iloc[0], str):
-        return False
-    return bool(values.astype(str).str.fullmatch(_DATE).all())
+    text = not _is_numeric(column) and len(values) and isinstance(values.iloc[0], str)
+    return column.dtype.kind == "M" or bool(text and values.str.fullmatch(_DATE).all())
 
 
 def _in_order(column: pd.Series) -> str | None:
@@ -424,30 +354,15 @@ def _giveaways(frame: pd.DataFrame, columns: Columns) -> list[str]:
             said.append(f"Warning: {name} equals the target, {rest}")
         elif 2 * x.nunique() < len(x) and y.groupby(x).nunique().max() == 1:
             said.append(f"Warning: {name} determines the target, {rest}")
-    X = frame[[name for name in columns.features if name not in columns.categorical]].to_numpy()
-    if said or not _is_numeric(y) or len(X) <= X.shape[1] + 1:
+    names = [name for name in columns.features if name not in columns.categorical]
+    if said or not names or not _is_numeric(y) or len(y) <= len(names) + 1:
         return said
-    centred, z = X - X.mean(axis=0), y.to_numpy() - y.mean()
-    scale = np.linalg.norm(centred, axis=0)
-    centred = centred / np.where(scale > 0, scale, 1)
-    found = np.linalg.lstsq(centred, z, rcond=None)[0]
-    if np.linalg.norm(z - centred @ found) > EXACT * np.linalg.norm(z):
+    X, z = frame[names].to_numpy(), y.to_numpy() - y.mean()
+    X = (X - X.mean(axis=0)) / np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 1)
+    found = np.linalg.lstsq(X, z, rcond=None)[0]
+    if np.linalg.norm(z - X @ found) > EXACT * np.linalg.norm(z):
         return said
-    names = [c for c in columns.features if c not in columns.categorical]
     used = [n for n, b in zip(names, found, strict=True) if abs(b) > EXACT * np.abs(found).max()]
     if len(used) == 1:
         return [f"Warning: {used[0]} determines the target, {rest}"]
     return [f"Warning: {joined(used)} together determine the target, {rest.replace('it', 'one')}"]
-
-
-def _without_missing(frame: pd.DataFrame, first: int, remedy: str, *, drop: bool) -> pd.DataFrame:
-    missing = frame.isna()
-    rows = missing.any(axis=1)
-    if drop or not rows.any():
-        return frame[~rows].reset_index(drop=True)
-    name = missing.columns[missing.any()][0]
-    row = int(np.argmax(missing[name].to_numpy()))
-    raise ValueError(
-        f"the column {name!r} has missing values: expected a value in every row, given none in row "
-        f"{first + row + 1}. {remedy}"
-    )

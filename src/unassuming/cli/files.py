@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,6 @@ _OURS = {
 
 WITHOUT_NUMBERS = ("EMPTY", "TRIVIAL")
 """The status of bounds that have no width."""
-
-_SQUEEZED = 10
-"""An intercept that is larger than the others by this factor is not drawn."""
 
 
 def check_writable(out: Path, option: str) -> None:
@@ -62,14 +60,13 @@ def write_band(inputs: pd.DataFrame, bands: Mapping[float, ua.regions.Band], pat
     """Write one row for each level and input."""
     tables = []
     for level, band in bands.items():
-        attained = level if band.attained is None else band.attained
         answers = band.to_frame().reset_index(drop=True).iloc[:, inputs.shape[1] :]
         answers = answers.drop(columns="level", errors="ignore")
-        table = inputs.reset_index(drop=True)
-        taken = {"level", "attained_level", *answers}
-        table.columns = [f"input {name}" if name in taken else name for name in table]
-        table = table.assign(level=level)
-        tables.append(pd.concat([table, answers], axis=1).assign(attained_level=attained))
+        answers["attained_level"] = level if band.attained is None else band.attained
+        answers.insert(0, "level", level)
+        same = {name: f"input {name}" for name in inputs if name in answers}
+        table = inputs.reset_index(drop=True).rename(columns=same)
+        tables.append(pd.concat([table, answers], axis=1))
     return write_text(path, pd.concat(tables).to_csv(index=False, na_rep="nan"))
 
 
@@ -82,9 +79,7 @@ def write_region(built: Built, content: dict[str, Any], path: Path) -> Path:
     return _write_json({**setting, **content}, path)
 
 
-def write_summaries(
-    built: Built, summaries: Sequence[ua.Summary], notes: Callable[[Any], list[str]], out: Path
-) -> list[Path]:
+def write_summaries(built: Built, summaries: Sequence[ua.Summary], out: Path) -> list[Path]:
     """Write summary.csv, one row for each level and coefficient, and summary.json."""
     tables = []
     for summary in summaries:
@@ -98,7 +93,7 @@ def write_summaries(
             "level": summary.requested_level,
             "simultaneous": summary.simultaneous,
             "assumptions": [summary.assumption],
-            "notes": notes(summary),
+            "notes": list(summary.explanation.sentences(Language.COMMAND_LINE)),
             "coefficients": [
                 {name: plain(value) for name, value in row.items()}
                 for row in table.drop(columns="level").to_dict("records")
@@ -111,10 +106,23 @@ def write_summaries(
 
 
 def _setting(built: Built) -> dict[str, Any]:
-    """Return what a result was computed from."""
-    region = built.region
-    rest = {"rows": region.n, "seed": region.seed, "noise": repr(region.noise)}
-    return {"unassuming": ua.__version__, **built.about, **rest}
+    """Return what was asked, and what a result was computed from."""
+    problem, region = built.problem, built.region
+    return {
+        "unassuming": ua.__version__,
+        "data": problem.data.name,
+        "target": problem.target,
+        "features": built.columns.features,
+        "terms": {term.column: term.kind.value for term in built.terms},
+        "knots": {term.column: list(term.knots) for term in built.terms if term.knots},
+        "model": str(problem.model),
+        "options": problem.options,
+        **{name: getattr(problem, name) for name in ("clusters", "blocks", "weights")},
+        "rows_dropped": built.dropped,
+        "rows": region.n,
+        "seed": region.seed,
+        "noise": repr(region.noise),
+    }
 
 
 def _write_json(content: dict[str, Any], path: Path) -> Path:
@@ -122,14 +130,13 @@ def _write_json(content: dict[str, Any], path: Path) -> Path:
     return write_text(path, text + "\n")
 
 
-def by_name(names: Sequence[str], values: Any) -> dict[str, float | str]:
-    """Return numbers by the names of the coefficients, for JSON."""
-    return {name: plain(value) for name, value in zip(names, values, strict=True)}
-
-
-def plain(value: Any) -> Any:
-    """Return a number or text for JSON; infinite numbers and NaN are text."""
-    if isinstance(value, str):
+def plain(value: Any, names: Sequence[str] = ()) -> Any:
+    """Return a value for JSON, an array by names; infinite numbers and NaN are text."""
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, np.ndarray):
+        return {name: plain(one) for name, one in zip(names, value, strict=True)}
+    if value is None or isinstance(value, str):
         return value
     return float(value) if np.isfinite(value) else f"{value:.0f}"
 
@@ -163,10 +170,10 @@ def pictures(
     if built.one_number and levels:
         kinds = {"levels": (), "pointwise": levels} if pointwise else {"levels": levels}
         more: dict[str, Any] = {"norm_bound": norm_bound, "method": _method(bands, levels), **kinds}
-        if inputs.equals(built.grid()):
+        if inputs.equals(built.inputs()):
             more["bands"] = bands
         rows = (built.X, built.y)
-        picture = partial(ua.plots.band, region, built.grid(), rows=rows, **more)
+        picture = partial(ua.plots.band, region, built.inputs(), rows=rows, **more)
         target = built.problem.target
         found["band.png"] = picture if classify else partial(_labelled, picture, target)
     two_numbers = len(terms) == 2 and all(term.kind is not Kind.INDICATORS for term in terms)
@@ -191,22 +198,14 @@ def _labelled(picture: Callable[..., Any], target: str, ax: Any) -> None:
     ax.set_ylabel(target)
 
 
-def forest(summaries: Sequence[ua.Summary]) -> tuple[dict[str, Callable[..., Any]], str]:
-    """Return a picture of the first summary with a finite end, and a remark."""
+def forest(summaries: Sequence[ua.Summary]) -> dict[str, Callable[..., Any]]:
+    """Return a picture of the first summary with a finite end, without the intercept."""
     for summary in summaries:
-        parts = [np.ravel(one.ends) for one in summary.sets or ()]
-        numbers = np.concatenate([summary.lower, summary.upper, *parts])
-        if not np.isfinite(numbers).any():
-            continue
-        bounds = np.vstack([summary.estimate, summary.lower, summary.upper])
-        size = np.where(np.isfinite(bounds), np.abs(bounds), 0.0).max(axis=0)
-        names = list(summary.names)
-        squeezed = names[0] == "intercept" and size[0] > _SQUEEZED * size[1:].max(initial=0.0)
-        left_out = "The picture leaves out the intercept, which has a different scale."
-        which = names[1:] if squeezed and len(names) > 1 else names
-        picture = partial(ua.plots.forest, summary, which)
-        return {"forest.png": picture}, left_out if len(which) < len(names) else ""
-    return {}, "No picture: no interval has a finite end."
+        ends = [np.ravel(one.ends) for one in summary.sets or ()]
+        if np.isfinite(np.concatenate([summary.lower, summary.upper, *ends])).any():
+            names = [name for name in summary.names if name != "intercept"]
+            return {"forest.png": partial(ua.plots.forest, summary, names or summary.names)}
+    return {}
 
 
 def draw(

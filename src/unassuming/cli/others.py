@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import typer
 
 import unassuming as ua
 from unassuming.cli import files
 from unassuming.cli.build import Advice, build_in_memory, like, without_order
-from unassuming.cli.columns import Columns, choose, load
+from unassuming.cli.columns import Columns, choose, load, split_names
 from unassuming.cli.options import Problem
 from unassuming.cli.tables import Reading, Source, open_source
 from unassuming.cli.terminal import followed, print_table, progress
-from unassuming.cli.terms import Term, choose_terms, encoder, in_words
+from unassuming.cli.terms import choose_terms, encoder, in_words
 from unassuming.plots.canvas import WITHOUT_DATE, require_matplotlib
 from unassuming.regions import Language
+from unassuming.report.collect import warnings_of
 
 # --- report ---------------------------------------------------------------------------------------
 
@@ -34,6 +36,7 @@ def write_report(
     norm_bound: float | None,
     out: Path,
     title: str | None,
+    command: Sequence[str],
     *,
     ordered: bool,
 ) -> None:
@@ -45,49 +48,28 @@ def write_report(
             "Try --out report.html."
         )
     built = build_in_memory(problem, source, columns)
-    advice = Advice(built, norm_bound)
-    given = {"norm_bound": norm_bound, "title": title, "out": out.name, "ordered": ordered}
+    advice, region = Advice(built, norm_bound), built.region
     with progress("intervals, bands and checks"):
         content = ua.report.collect(
-            built.region,
+            region,
             target=problem.target,
             title=title,
             levels=problem.levels,
             norm_bound=norm_bound,
             model=built.model,
-            code=_command(problem, given),
+            code=shlex.join(command),
             language=Language.COMMAND_LINE,
         )
-        diagnosis, warnings = content.diagnosis, list(content.warnings)
-        if diagnosis is not None:
-            from unassuming.report.collect import warnings_of
-
-            diagnosis = without_order(diagnosis, built, ordered=ordered)
-            fit = content.lack_of_fit
-            warnings = list(warnings_of(built.region, diagnosis, fit, Language.COMMAND_LINE))
-        warnings = [advice.sentences(warning) for warning in warnings]
-        if built.two_values:
-            warnings.insert(0, built.two_values.removeprefix("Warning: "))
-        content = replace(content, diagnosis=diagnosis, warnings=tuple(warnings))
+        diagnosis = without_order(content.diagnosis, built, ordered=ordered)
+        found = warnings_of(region, diagnosis, content.lack_of_fit, Language.COMMAND_LINE)
+        two = [built.two_values.removeprefix("Warning: ")] if built.two_values else []
+        warnings = (*two, *(advice.sentences(warning) for warning in found))
+        content = replace(content, diagnosis=diagnosis, warnings=warnings)
         files.write_text(out, ua.report.render(content))
     typer.echo(f"{built.heading}\n")
-    for warning in content.warnings:
+    for warning in warnings:
         typer.echo(f"Warning: {warning}\n")
     typer.echo(f"Wrote {out}.")
-
-
-def _command(problem: Problem, more: dict[str, Any]) -> str:
-    """Return the command that makes the report again, with every option that is not the default."""
-    given = {field.name: getattr(problem, field.name) for field in fields(problem)}
-    default = {field.name: field.default for field in fields(problem)} | {"data": MISSING}
-    words = ["unassuming", "report", problem.data.name]
-    for name, value in (given | more).items():
-        if name == "data" or value in (None, False) or value == default.get(name, MISSING):
-            continue
-        option = f"--{ {'levels': 'level'}.get(name, name).replace('_', '-') }"
-        for one in value if isinstance(value, (list, tuple)) else [value]:
-            words += [option] if one is True else [option, str(one)]
-    return shlex.join(words)
 
 
 # --- arx ------------------------------------------------------------------------------------------
@@ -111,55 +93,44 @@ def run_arx(
             "--input is missing: expected the column of the input, given none. Name it, or "
             "pass --nb 0 for a model without input."
         )
-    named = given if model.nb else None
+    inputs = [given] if given is not None and model.nb else []
     source = open_source(data, reading)
-    columns = choose(source, target, named, {}, inputs=False, asked_by="input")
-    if len(columns.features) > 1:
-        raise ValueError(
-            f"--input names several columns: expected one, given {given}. Name one column."
-        )
     gaps = "Fill them in, or take a part of the series without gaps."
-    decimal = reading.decimal or "."
-    table = load(source, replace(columns, about_missing=gaps, decimal=decimal))
-    u, y = None if named is None else table.X.iloc[:, 0].to_numpy(), table.y.to_numpy()
+    columns = replace(choose(source, target, inputs, {}), about_missing=gaps)
+    table = load(source, replace(columns, decimal=reading.decimal or "."))
+    u, y = table.X.iloc[:, 0].to_numpy() if inputs else None, table.y.to_numpy()
     with progress("building the region"):
         region = ua.confidence_region(model, u, y, **settings)
-        tested = [(text, region.test(_numbers(text, region.names))) for text in candidates]
-        at = sorted(levels, reverse=True)
-        lines = {level: region.crossings(np.eye(len(region.names)), level) for level in at}
-    several = len(region.names) > 1
+        names, at = region.names, sorted(levels, reverse=True)
+        tested = [(text, region.test(_numbers(text, names))) for text in candidates]
+        lines = {level: region.crossings(np.eye(len(names)), level) for level in at}
     with progress("picture"):
         out.mkdir(parents=True, exist_ok=True)
-        picture = partial(ua.plots.coefficients, region, levels=at)
-        written, missing = files.draw({"coefficients.png": picture} if several else {}, out)
-    by = "" if u is None else f", input {given}"
+        picture = {"coefficients.png": partial(ua.plots.coefficients, region, levels=at)}
+        written, missing = files.draw(picture if len(names) > 1 else {}, out)
+    by = f", input {given}" if inputs else ""
     typer.echo(f"{data.name}: output {target}{by}, rows in the order of time\n")
     typer.echo(f"{region.text(Language.COMMAND_LINE)}\n")
     rows = [
         [name, f"{value:.4g}", *(_spans(lines[level][j], value) for level in at)]
-        for j, (name, value) in enumerate(zip(region.names, region.estimate, strict=True))
+        for j, (name, value) in enumerate(zip(names, region.estimate, strict=True))
     ]
     alone = [f"alone, {100 * level:.6g} %" for level in at]
     print_table(["coefficient", "estimate", *alone], rows, right=1)
-    others = ", with the others at the estimate" if several else ""
     typer.echo(
-        f"\nEach row lists the values of one coefficient that lie in the region{others}, found by "
-        "a search on a grid: the ends are not certified."
+        "\nEach row lists the values of one coefficient that lie in the region, with the others at "
+        "the estimate, found by a search on a grid: the ends are not certified. These are not "
+        "confidence intervals of single coefficients."
     )
-    if several:
-        typer.echo("These are not confidence intervals of single coefficients.")
     for text, result in tested:
-        typer.echo(f"\nHypothesis: [{', '.join(region.names)}] = [{text}].\n{result}")
+        typer.echo(f"\nHypothesis: [{', '.join(names)}] = [{text}].\n{result}")
     if written or missing:
         typer.echo(f"\nWrote {', '.join(map(str, written)) or 'nothing'}.{missing}")
 
 
 def _numbers(text: str, names: Sequence[str]) -> Any:
     """Return the coefficients of a candidate."""
-    try:
-        values = np.array([float(part) for part in text.split(",")])
-    except ValueError:
-        values = np.empty(0)
+    values = pd.to_numeric(pd.Series(text.split(",")), errors="coerce").to_numpy()
     if len(values) != len(names) or not np.isfinite(values).all():
         raise ValueError(
             f"--candidate does not give the coefficients: expected {len(names)} numbers "
@@ -179,60 +150,48 @@ def _spans(spans: Any, value: float) -> str:
 def run_experiment(
     data: Path,
     reading: Reading,
-    columns: dict[str, Any],
+    target: str,
     roles: dict[str, str | None],
+    controls: str | None,
     treated: str | None,
     levels: Sequence[float],
     settings: dict[str, Any],
+    *,
+    drop_missing: bool,
 ) -> None:
     """Test the effect, and print the interval of each level."""
     named = {option: name for option, name in roles.items() if name is not None}
-    source, labels = open_source(data, reading), list(named.values())
-    found = choose(
-        source, others=named, labels=labels, inputs=False, asked_by="controls", **columns
-    )
-    table = load(source, replace(found, decimal=reading.decimal or "."))
+    source = open_source(data, reading)
+    features, labels = split_names(controls or "", source.names), list(named.values())
+    columns = choose(source, target, features, named, labels=labels, drop_missing=drop_missing)
+    table = load(source, replace(columns, decimal=reading.decimal or "."))
     given = {option: table.frame[name].to_numpy() for option, name in named.items()}
-    terms, controls = tuple[Term, ...](), None
-    if table.columns.features:
-        terms = choose_terms(table.X, table.columns.categorical)
-        coded = encoder(terms)
-        controls = np.asarray(table.X if coded is None else coded.fit_transform(table.X))
-    column, name = given["treatment"].tolist(), named["treatment"]
     if treated is not None:
-        settings = {**settings, "treated": _treated(treated, column, name)}
+        settings = {**settings, "treated": like(treated, given["treatment"].tolist()[0])}
+    terms = choose_terms(table.X, table.columns.categorical)
+    if terms:
+        coded = encoder(terms)
+        settings["controls"] = np.asarray(
+            table.X if coded is None else coded.fit_transform(table.X)
+        )
     first, *others = sorted(levels, reverse=True)
-    y = table.y.to_numpy()
-    result = ua.assignment_test(y, **given, controls=controls, level=first, **settings)
+    result = ua.assignment_test(table.y.to_numpy(), **given, level=first, **settings)
     said = ", ".join(f"{option} {name}" for option, name in named.items())
-    typer.echo(f"{data.name}: target {columns['target']}, {said}\n")
+    left_out = f", {table.dropped} rows with missing values dropped" if table.dropped else ""
+    typer.echo(f"{data.name}: target {target}, {said}{left_out}\n")
     without, chosen = result.experiment.names
-    rows = f"Rows whose {name} is {chosen}"
+    rows, more = f"Rows whose {named['treatment']} is {chosen}", ""
     if treated is None:
         rows += ", the later of its two values in order,"
-    more = "" if treated is not None else f" --treated {without} chooses the others."
+        more = f" --treated {without} chooses the others."
     typer.echo(f"{rows} count as treated.{more}\n")
-    if table.dropped:
-        typer.echo(f"{table.dropped} rows with missing values are left out.\n")
     if terms:
         typer.echo(f"Controls: {', '.join(table.columns.features)}.")
-    for sentence in [*table.columns.remarks, *in_words(terms, splines=False)]:
+    for sentence in [*table.columns.remarks, *in_words(None, terms)]:
         typer.echo(sentence)
-    typer.echo(f"\n{result}" if terms else str(result))
+    typer.echo(str(result))
     for level in others:
         typer.echo(f"Interval {result.interval_at(level)}.")
-
-
-def _treated(treated: str, column: list[Any], name: str) -> Any:
-    """Return the value of treated rows in the type of the column; refuse one that is not there."""
-    value = like(treated, column[0])
-    if value not in column:
-        values = " or ".join(map(str, dict.fromkeys(column[:1000])))
-        raise ValueError(
-            f"--treated is not a value of the column {name}: expected {values}, given {treated}. "
-            "Name the value of the treated rows."
-        )
-    return value
 
 
 # --- paper ----------------------------------------------------------------------------------------
@@ -265,27 +224,8 @@ def run_paper(figure: int | None, members: int, repetitions: int, out: Path, see
 
 def _print_figure(found: Any, rows: Sequence[dict[str, Any]]) -> None:
     typer.echo(f"\nFigure {found.figure.number}: {found.figure.title}\n")
-    head = ("panel", "method", "level", "bounded", "coverage", "99 % interval", "guarantee")
-    cells = [
-        (
-            row["panel"],
-            row["method"],
-            f"{row['level']:g}",
-            row.get("bounded", "-"),
-            f"{float(row['coverage']):.3f}",
-            f"[{float(row['low']):.3f}, {float(row['high']):.3f}]" if "low" in row else "-",
-            row["promise"],
-        )
-        for row in rows
-    ]
-    print_table(head, cells, right=2)
-    for panel in found.panels:
-        if panel.rasters:
-            counts = panel.members
-            typer.echo(
-                f"{panel.setting.panel}: {counts[:-1].sum():,} of {counts.sum():,} random "
-                f"coefficient vectors are in the {100 * (1 - 1 / panel.region.m):.6g} % region."
-            )
+    shown = ["panel", "method", "level", "bounded", "coverage", "low", "high", "promise"]
+    typer.echo(pd.DataFrame(rows).reindex(columns=shown).to_string(index=False, na_rep="-"))
     notes = [panel.setting.note for panel in found.panels] + list(found.figure.notes)
     for note in dict.fromkeys(filter(None, notes)):
         typer.echo(fill(note, 100))
@@ -296,35 +236,28 @@ def _print_figure(found: Any, rows: Sequence[dict[str, Any]]) -> None:
 LEVELS = (0.5, 0.9, 0.95)
 NORM_BOUND = 30.0
 REPETITIONS = 500
-TRUE, LATE, SMALL, ESTIMATE = "the truth", "0.2 too late", "10 % too small", "the estimate"
 
-DATA = """
-Data: 80 values of x sin x at equidistant inputs, with Laplace noise. The regions use neither the
-function nor the distribution of the noise. They assume only that each error is as likely to be +e
-as -e.
-"""
-SPLINE = """
-1. Spline ridge. The band is finite, and it is certified if the regression function lies in the span
-of the splines. The demonstration assumes this. (x sin x is not a spline, but a spline is close to
-it.)
-"""
-KERNEL = f"""
-2. Kernel ridge needs no such assumption: its kernel can represent any values. In return, the region
-is unbounded at the usual levels, until a bound on the norm of the function is assumed, here
-{NORM_BOUND:g} (the norm of x sin x is 15). The band then covers the function itself, also between
-the points.
-"""
-VERDICTS = """
-3. Which functions are compatible with the data? The residuals of a candidate give a statistic Z_0,
-99 transformations of them give Z_1 to Z_99, and the rank is the position of Z_0 among these 100
-numbers. For the truth every rank is equally likely. The region of level p contains the functions of
-rank 100 p or less.
-"""
-COVERAGE = f"""
-4. Is it exact? The share of {REPETITIONS} fresh data sets whose region contains the candidate:
-"""
-
-Candidates = dict[str, Callable[[Any], Any]]
+DEMO = (
+    """
+Data: 80 values of x sin x at equidistant inputs, with Laplace noise. The regions assume only that
+each error is as likely to be +e as -e.
+""",
+    """
+1. Spline ridge. The band is certified if the regression function lies in the span of the splines,
+which the demonstration assumes.
+""",
+    f"""
+2. Kernel ridge can represent any values. In return, its region is unbounded at the usual levels,
+until a bound on the norm of the function is assumed, here {NORM_BOUND:g} (the norm of x sin x is
+15). The band then covers the function itself, also between the points.
+""",
+    f"""
+3. Which functions agree with the data? The rank of a candidate compares its residuals with 99
+transformations of them; the region of level p contains the functions of rank 100 p or less. For the
+truth every rank is equally likely: the right columns count the regions that contain the candidate,
+over {REPETITIONS} fresh data sets.
+""",
+)
 
 
 def run_demo(picture: Path, seed: int) -> None:
@@ -335,69 +268,42 @@ def run_demo(picture: Path, seed: int) -> None:
     from sklearn.preprocessing import SplineTransformer
 
     require_matplotlib()
-    if picture.suffix != ".png":
-        raise ValueError(
-            f"--picture has an unknown format: expected a name that ends in .png, given {picture}. "
-            "Rename it."
-        )
     files.check_writable(picture.parent, "--picture")
-    X, y, f = ua.datasets.sine(n=80, noise="laplace", random_state=seed)
-    candidates: Candidates = {TRUE: f, LATE: lambda X: f(X - 0.2), SMALL: lambda X: 0.9 * f(X)}
-    models = {
-        "spline ridge": make_pipeline(SplineTransformer(8), Ridge(0.1)),
-        "kernel ridge": KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8),
+    candidates: dict[str, Callable[[Any], Any]] = {
+        "the truth": lambda X: f(X),
+        "0.2 too late": lambda X: f(X - 0.2),
+        "10 % too small": lambda X: 0.9 * f(X),
     }
-    regions = {
-        name: ua.confidence_region(model, X, y, m=100, random_state=seed)
-        for name, model in models.items()
-    }
-    spline, kernel = regions.values()
-    typer.echo(DATA.strip())
-    for text, region, bound in ((SPLINE, spline, None), (KERNEL, kernel, NORM_BOUND)):
+    splines = make_pipeline(SplineTransformer(8), Ridge(0.1))
+
+    def region_of(model: Any, one: int) -> ua.Region:
+        X, y, _ = ua.datasets.sine(n=80, noise="laplace", random_state=one)
+        return ua.confidence_region(model, X, y, m=100, random_state=one)
+
+    f = ua.datasets.sine(n=80, noise="laplace", random_state=seed)[2]
+    spline = region_of(splines, seed)
+    kernel = region_of(KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8), seed)
+    typer.echo(DEMO[0].strip())
+    for text, region, bound in ((DEMO[1], spline, None), (DEMO[2], kernel, NORM_BOUND)):
         typer.echo(f"{text}\n{region.text(Language.COMMAND_LINE)}\n")
         x = np.linspace(0, 10, 5)
         band = region.band(x[:, None], level=0.9, norm_bound=bound, method="joint")
         columns = zip(x, band.estimate, band.lower, band.upper, strict=True)
         rows = [[f"{value:.2f}" for value in row] for row in columns]
         print_table(("x", "estimate", "90% lower", "90% upper"), rows, right=0)
-    typer.echo(VERDICTS)
-    _print_verdicts(regions, candidates)
-    typer.echo(COVERAGE)
-    ranks = _repeat(models["spline ridge"], candidates, seed)
-    shares = [[(ranks[who] <= 100 * p).mean() for p in LEVELS] for who in candidates]
-    counted = zip(candidates, shares, strict=True)
-    rows = [[who, *(f"{s:.1%}" for s in row)] for who, row in counted]
-    print_table(("candidate", *(f"in {p:.0%}" for p in LEVELS)), rows, right=1)
-    with progress("picture"):
-        _draw_demo(spline, kernel, f, ranks[TRUE], picture)
-    where = " in the current directory" if picture == Path(picture.name) else ""
-    typer.echo(f"\nPicture saved as {picture}{where}.")
-
-
-def _print_verdicts(regions: dict[str, ua.Region], candidates: Candidates) -> None:
-    """Test every candidate in every region."""
+    fresh = followed(range(seed + 1, seed + 1 + REPETITIONS), "fresh data sets", REPETITIONS)
+    ranks = np.array([region_of(splines, one).rank(list(candidates.values())) for one in fresh])
     rows = []
-    for name, region in regions.items():
-        for who, candidate in {**candidates, ESTIMATE: region.estimate}.items():
-            result = region.test(candidate)
-            # The estimate depends on y, so its p-value would not be a valid test.
-            pvalue = "-" if result.caveat else f"{result.pvalue:.2f}"
-            inside = region.contains(candidate, level=LEVELS).values()
-            cells = ("yes" if each else "no" for each in inside)
-            rows.append((name, who, str(result.rank), pvalue, *cells))
-    head = ("region", "candidate", "rank", "p-value", *(f"in {p:.0%}" for p in LEVELS))
-    print_table(head, rows, right=2)
-
-
-def _repeat(model: Any, candidates: Candidates, seed: int) -> dict[str, Any]:
-    """Rank the candidates in fresh data sets, with fresh transformations."""
-    ranks = np.empty((REPETITIONS, len(candidates)), dtype=np.intp)
-    fresh = range(seed + 1, seed + 1 + REPETITIONS)
-    for k, one in enumerate(followed(fresh, "fresh data sets", REPETITIONS)):
-        X, y, _ = ua.datasets.sine(n=80, noise="laplace", random_state=one)
-        region = ua.confidence_region(model, X, y, m=100, random_state=one)
-        ranks[k] = region.rank(list(candidates.values()))
-    return dict(zip(candidates, ranks.T, strict=True))
+    for (who, candidate), found in zip(candidates.items(), ranks.T, strict=True):
+        result = spline.test(candidate)
+        shares = [f"{(found <= 100 * level).mean():.1%}" for level in LEVELS]
+        rows.append([who, str(result.rank), f"{result.pvalue:.2f}", *shares])
+    typer.echo(DEMO[3])
+    head = ("candidate", "rank", "p-value", *(f"in {level:.0%}" for level in LEVELS))
+    print_table(head, rows, right=1)
+    with progress("picture"):
+        _draw_demo(spline, kernel, f, ranks[:, 0], picture)
+    typer.echo(f"\nPicture saved as {picture}.")
 
 
 def _draw_demo(spline: ua.Region, kernel: ua.Region, f: Any, ranks: Any, picture: Path) -> None:

@@ -13,12 +13,12 @@ import typer
 import unassuming as ua
 from unassuming._words import joined
 from unassuming.cli import files
-from unassuming.cli.build import Advice, Built, checks, region_in_memory
-from unassuming.cli.columns import Columns, load, load_inputs
+from unassuming.cli.build import Advice, Built, build_in_memory, checks
+from unassuming.cli.columns import Columns, load_inputs
 from unassuming.cli.options import Model, Problem
 from unassuming.cli.tables import Source
 from unassuming.cli.terminal import print_table, progress
-from unassuming.cli.terms import Kind, in_short, in_words
+from unassuming.cli.terms import Kind
 from unassuming.regions import Language
 
 _LONGEST = 31
@@ -57,17 +57,20 @@ def run_region(problem: Problem, source: Source, columns: Columns, asked: Asked)
             inputs = load_inputs(asked.at, built.columns, coded)
         found = examine(built, inputs, asked)
     with progress("files"):
-        out, drawn = asked.out, found.pictures(inputs, asked)
+        out, bands = asked.out, found.bands.by_level
+        pictures = files.pictures(built, inputs, bands, found.intervals.by_level, found.options)
         out.mkdir(parents=True, exist_ok=True)
         written = [files.write_region(built, found.content(), out / "region.json")]
-        if found.bands.by_level:
-            written.append(files.write_band(inputs, found.bands.by_level, out / "band.csv"))
-        more, missing = files.draw(drawn, out)
+        if bands:
+            written.append(files.write_band(inputs, bands, out / "band.csv"))
+        more, missing = files.draw(pictures, out)
         written += more
         files.remove_others("region", out, written)
     _say(f"{built.heading}\n", f"{built.region.text(Language.COMMAND_LINE, built.model)}\n")
     found.print_tables()
-    for sentence in (*_about(found, advice), *_remarks(built, advice, asked), *found.not_drawn()):
+    empty = [f"{100 * p:.6g} %" for p in bands if p not in files.with_numbers(bands)]
+    remarks = [f"No picture at {joined(empty)}: no finite band."] if empty else []
+    for sentence in (*_about(found, advice), *_remarks(built, advice, asked), *remarks):
         _say(f"{sentence}\n")
     _say(f"Wrote {', '.join(map(str, written))}.{missing}")
 
@@ -83,26 +86,16 @@ def run_summary(problem: Problem, source: Source, columns: Columns, asked: Asked
         summaries = [advice.trimmed(answer) for answer in answers]
     with progress("files"):
         asked.out.mkdir(parents=True, exist_ok=True)
-        written = files.write_summaries(built, summaries, _notes, asked.out)
-        picture, remark = files.forest(summaries)
-        more, missing = files.draw(picture, asked.out, _height(summaries))
+        written = files.write_summaries(built, summaries, asked.out)
+        picture, height = files.forest(summaries), min(0.32 * len(summaries[0].names) + 1.9, 30.0)
+        more, missing = files.draw(picture, asked.out, height)
         written += more
         files.remove_others("summary", asked.out, written)
-    _say(f"{built.heading}\n")
-    for summary in summaries:
-        _say(f"{summary.text(Language.COMMAND_LINE)}\n")
-    for sentence in (*_remarks(built, advice, asked), *([remark] if remark else [])):
-        _say(f"{sentence}\n")
+    remarks = [] if picture else ["No picture: no interval has a finite end."]
+    texts = [summary.text(Language.COMMAND_LINE) for summary in summaries]
+    for text in (built.heading, *texts, *_remarks(built, advice, asked), *remarks):
+        _say(f"{text}\n")
     _say(f"Wrote {', '.join(map(str, written))}.{missing}")
-
-
-def _notes(summary: ua.Summary) -> list[str]:
-    return list(summary.explanation.sentences(Language.COMMAND_LINE))
-
-
-def _height(summaries: Sequence[ua.Summary]) -> float:
-    """Return the height of a picture with a row for each coefficient, in inches."""
-    return min(0.32 * len(summaries[0].names) + 1.9, 30.0)
 
 
 def _say(*lines: str) -> None:
@@ -125,11 +118,14 @@ class Answer:
     by_level: Mapping[float, Any]
     refusal: str = ""
 
-    def content(self, fields: Callable[[Any], dict[str, Any]]) -> Any:
+    def content(self, fields: str, names: Sequence[str] = ()) -> Any:
         """Return what a file contains."""
         if self.refusal:
             return {"not available": self.refusal}
-        return [{"level": level, **fields(one)} for level, one in self.by_level.items()]
+        return [
+            {"level": level, **{f: files.plain(getattr(one, f), names) for f in fields.split()}}
+            for level, one in self.by_level.items()
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,51 +138,21 @@ class Findings:
     estimate: Any
     bounded: Answer
     bands: Answer
-    intervals: Answer | None
-
-    def answers(self) -> list[Answer]:
-        """Return bands and intervals."""
-        return [self.bands, *([] if self.intervals is None else [self.intervals])]
+    intervals: Answer  # empty for a model with a coefficient for each row
 
     def content(self) -> dict[str, Any]:
         """Return what a file contains."""
         names, intervals = self.built.region.names, None
-        if self.intervals is not None:
-            intervals = self.intervals.content(
-                lambda one: {
-                    "method": one.method,
-                    "status": one.status.name,
-                    "reason": one.reason,
-                    "lower": files.by_name(one.names, one.lower),
-                    "upper": files.by_name(one.names, one.upper),
-                }
-            )
+        if self.built.primal:
+            intervals = self.intervals.content("method status reason lower upper", names)
         return {
             "norm_bound": self.options["norm_bound"],
             "simultaneous": self.options["simultaneous"],
-            "estimate": None if self.estimate is None else files.by_name(names, self.estimate),
-            "bounded": self.bounded.content(lambda b: {"verdict": b.verdict, "reason": b.reason}),
-            "band": self.bands.content(
-                lambda b: {
-                    "target": b.target,
-                    "method": b.method,
-                    "status": b.status.name,
-                    "reason": b.reason,
-                }
-            ),
+            "estimate": files.plain(self.estimate, names),
+            "bounded": self.bounded.content("verdict reason"),
+            "band": self.bands.content("target method status reason"),
             "intervals": intervals,
         }
-
-    def pictures(self, inputs: Any, asked: Asked) -> dict[str, Callable[..., Any]]:
-        """Return the pictures that exist, by file."""
-        intervals = {} if self.intervals is None else self.intervals.by_level
-        return files.pictures(self.built, inputs, self.bands.by_level, intervals, self.options)
-
-    def not_drawn(self) -> list[str]:
-        """Say at which levels there is no band to draw."""
-        bands = self.bands.by_level
-        missing = [f"{100 * p:.6g} %" for p in bands if p not in files.with_numbers(bands)]
-        return [f"No picture at {joined(missing)}: no finite band."] if missing else []
 
     def print_tables(self) -> None:
         """Print what is known at each level, and the coefficients."""
@@ -197,7 +163,7 @@ class Findings:
             rows.append((f"{level:.6g}", self._verdict(level), word, width))
         print_table(("level", "region", "band", "half-width"), rows, right=3)
         _say("")
-        if self.intervals is None:
+        if not self.built.primal:
             count = len(self.built.region.names)
             _say(f"The estimate has {count} dual coefficients: see region.json.\n")
         elif self.estimate is not None:
@@ -205,8 +171,7 @@ class Findings:
 
     def _verdict(self, level: float) -> str:
         """Return whether the region is bounded, as finite bounds of all coefficients say too."""
-        found = self.bounded.by_level.get(level)
-        one = None if self.intervals is None else self.intervals.by_level.get(level)
+        found, one = self.bounded.by_level.get(level), self.intervals.by_level.get(level)
         finite = one is not None and (one.method, one.status.name) == ("joint region", "CERTIFIED")
         if finite and self.options["norm_bound"] is None:
             return "bounded"
@@ -215,26 +180,19 @@ class Findings:
     def _print_coefficients(self, intervals: Mapping[float, Any]) -> None:
         """Print the coefficients of lines and indicators; those of splines mean nothing alone."""
         splines = [term for term in self.built.terms if term.kind is Kind.SPLINE]
-        hidden = {name for term in splines for name in term.features}
-        count = len(hidden)
-        hidden |= {"intercept"} if hidden else set()
-        head = ["coefficient", "estimate", *(f"{100 * level:.6g} %" for level in intervals)]
+        hidden = {"intercept", *(name for term in splines for name in term.features)}
         rows = [
             [name, f"{value:.4g}", *(_bounds(one, j) for one in intervals.values())]
             for j, (name, value) in enumerate(
                 zip(self.built.region.names, self.estimate, strict=True)
             )
-            if name not in hidden
+            if not (splines and name in hidden)
         ]
         if rows:
+            head = ["coefficient", "estimate", *(f"{100 * level:.6g} %" for level in intervals)]
             print_table(head, rows[:_LONGEST], right=1)
-        if len(rows) > _LONGEST:
-            _say(f"and {len(rows) - _LONGEST} more in region.json")
-        if hidden:
-            _say(
-                f"The intercept and the {count} coefficients of splines, which have no meaning "
-                "one by one, are in region.json."
-            )
+        if len(rows) < len(self.estimate) or len(rows) > _LONGEST:
+            _say("The other coefficients are in region.json.")
         _say("")
 
 
@@ -248,16 +206,14 @@ def examine(built: Built, inputs: Any, asked: Asked) -> Findings:
         "simultaneous": not asked.pointwise,
         "method": "auto" if asked.pointwise else asked.method,
     }
-    intervals = _ask(lambda: region.interval(level=at, **options)) if built.primal else None
-    estimate = _ask(lambda: {1.0: region.estimate}).by_level
     return Findings(
         built,
         at,
         options,
-        estimate.get(1.0),
+        _ask(lambda: {1.0: region.estimate}).by_level.get(1.0),
         bounded=_ask(lambda: region.bounded(joint)),
         bands=_ask(lambda: region.band(inputs, level=at, **options)),
-        intervals=intervals,
+        intervals=_ask(lambda: region.interval(level=at, **options) if built.primal else {}),
     )
 
 
@@ -290,23 +246,23 @@ def _bounds(interval: Any, j: int) -> str:
 
 def _about(found: Findings, advice: Advice) -> list[str]:
     """Say how the bounds hold, why some are infinite or missing, and what to do."""
-    said, remedies, levels = _held(found), list[str](), list(found.levels)
+    said, remedies = _held(found), list[str]()
     texts: dict[str, list[float]] = {}
-    for answer in found.answers():
+    for answer in (found.bands, found.intervals):
         if answer.refusal:
             said.append(advice.sentences(f"Not available: {answer.refusal}"))
         for level, bounds in answer.by_level.items():
-            facts, offered = advice.told(bounds)
+            why = bounds.explanation
+            facts = [str(fact) for fact in (*why.facts, *why.more)]
             if bounds.status.name in ("EMPTY", "SOME_EMPTY"):
                 facts = [f"{bounds.description[0].upper()}{bounds.description[1:]}.", *facts]
-            remedies += offered
+            remedies += advice.remedies(why)
             for fact in facts:
                 at = texts.setdefault(fact, [])
                 at += [] if level in at else [level]
     for text, at in texts.items():
-        known = len(at) == len(levels) or any(f"level {p:.6g}" in text for p in at)
-        where = "" if known else f"Level {joined(f'{p:.6g}' for p in at)}: "
-        said.append(f"{where}{text}")
+        known = len(at) == len(found.levels) or any(f"level {p:.6g}" in text for p in at)
+        said.append(text if known else f"Level {joined(f'{p:.6g}' for p in at)}: {text}")
     if remedies:
         said.append(f"Remedies: {'; '.join(dict.fromkeys(remedies))}.")
     if any("--norm-bound B" in remedy for remedy in remedies) and not found.built.primal:
@@ -326,13 +282,12 @@ def _held(found: Findings) -> list[str]:
         return [f"No guarantee: {found.built.region.caveat}"]
     if not finite:
         return []
-    first = bands[finite[0]]
-    how = f"hold all at once ({first.method}, attained level {first.level:.6g})"
-    if not found.options["simultaneous"]:
-        how = "hold one at a time, each at its level"
+    first, bound = bands[finite[0]], found.options["norm_bound"]
+    how = "hold one at a time, each at its level"
+    if found.options["simultaneous"]:
+        how = f"hold all at once ({first.method}, attained level {first.level:.6g})"
     said = f"The finite bounds {how}."
     if first.target == "function":
-        bound = found.options["norm_bound"]
         said += f" The band covers the function itself, if its norm is at most {bound:g}."
     elif not found.built.primal:
         said += " At inputs that are not rows of the data, the function may lie outside the band."
@@ -341,28 +296,15 @@ def _held(found: Findings) -> list[str]:
 
 def run_test(problem: Problem, source: Source, columns: Columns, candidate: str) -> None:
     """Test the hypothesis that a column contains the regression function."""
-    table = load(source, columns)
-    frame, dropped = table.frame, table.dropped
-    region, terms = region_in_memory(problem, table)
-    levels = sorted((region.level(level) for level in problem.levels), key=float, reverse=True)
-    result = region.test(lambda _: frame[candidate].to_numpy())
-    features = ", ".join(table.columns.features)
-    others = (
-        "All other columns are features. If one of them holds candidate values as well, name the "
-        "features with --features."
-    )
-    for sentence in (
-        f"{problem.data.name}: target {problem.target}, candidate {candidate}, features {features}",
-        *([others] if problem.features is None and len(table.columns.features) > 1 else []),
-        *table.columns.remarks,
-        *in_words(terms, splines=problem.model is Model.SPLINE),
-    ):
-        _say(f"{sentence}\n")
-    _say(f"{region.text(Language.COMMAND_LINE, in_short(problem, region.estimator, terms))}\n")
-    without = f" ({dropped} with missing values dropped)" if dropped else ""
+    built = build_in_memory(problem, source, columns)
+    region = built.region
+    values = built.frame[candidate].to_numpy()
+    result = region.test(lambda _: values)
+    _say(f"{built.heading}\n")
+    _say(f"{region.text(Language.COMMAND_LINE, built.model)}\n")
     truth = _truth(problem, region)
-    _say(f"Hypothesis: the column {candidate} is {truth} at the {region.n} rows{without}.")
-    _say(f"{result}\n")
+    _say(f"Hypothesis: the column {candidate} is {truth} at the {region.n} rows.\n{result}\n")
+    levels = sorted((region.level(level) for level in problem.levels), key=float, reverse=True)
     rows = [
         (f"{float(level):.6g}", "inside" if result.rank <= level.largest_rank else "outside")
         for level in levels
@@ -381,6 +323,5 @@ def _truth(problem: Problem, region: ua.Region) -> str:
         return f"E[y|x], with y = 1 where {target} is {classes[1]} and -1 elsewhere,"
     if problem.model is Model.QUANTILE:
         return f"the {problem.quantile or 0.5:g}-quantile of {target} given x"
-    if problem.model is Model.IV:
-        return f"the structural function of {target}"
-    return f"the regression function of {target}"
+    kind = "structural" if problem.model is Model.IV else "regression"
+    return f"the {kind} function of {target}"

@@ -17,7 +17,7 @@ import pandas as pd
 
 from unassuming.cli.build import Built, build_in_memory, settings_of
 from unassuming.cli.columns import Columns, require_rows
-from unassuming.cli.options import RECIPES, Assumption, Model, Problem
+from unassuming.cli.options import RECIPES, Model, Problem
 from unassuming.cli.tables import Chunk, Source
 from unassuming.cli.terminal import Interrupted, progress, say
 from unassuming.cli.terms import (
@@ -26,8 +26,6 @@ from unassuming.cli.terms import (
     RowSample,
     Term,
     estimator_of,
-    terms_as_data,
-    terms_from_data,
     terms_of,
 )
 from unassuming.streaming import StreamingRegion, read_note, write_checkpoint
@@ -58,11 +56,6 @@ class Streaming:
 
     def decide(self, problem: Problem, source: Source, columns: Columns) -> bool:
         """Return whether to stream; refuse if that is impossible, note a large file in memory."""
-        if self.checkpoint is not None and self.wanted is False:
-            raise ValueError(
-                "--checkpoint needs a stream: expected --stream, given --no-stream. Leave one of "
-                "the two out."
-            )
         option = "--stream" if self.checkpoint is None else "--checkpoint"
         asked = self.wanted or self.checkpoint is not None
         large = self.wanted is None and source.size(columns.names) > LARGE
@@ -85,6 +78,8 @@ class Streaming:
 
     def _against(self, problem: Problem, source: Source) -> tuple[str, str] | None:
         """Return what prevents streaming, and what it should be."""
+        if self.wanted is False and self.checkpoint is not None:
+            return "--no-stream", "--stream"
         if self.values:
             return "--pointwise with --norm-bound", "one of the two"
         if not source.streams:
@@ -97,7 +92,7 @@ class Streaming:
         for option in ("clusters", "weights", "categorical", "blocks"):
             if getattr(problem, option) is not None:
                 return f"--{option} {getattr(problem, option)}", f"no --{option}"
-        if problem.noise not in (None, Assumption.SYMMETRIC):
+        if problem.noise not in (None, "symmetric"):
             return f"--noise {problem.noise}", "symmetric"
         return None
 
@@ -108,8 +103,7 @@ class Checkpoint:
 
     path: Path
     every: float  # seconds between two checkpoints
-    # Everything that the saved sums depend on, with the words for an error.
-    identity: dict[str, str]
+    identity: dict[str, str]  # everything that the saved sums depend on, with words for an error
 
     def read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the saved note and arrays, or None without a file; refuse another identity."""
@@ -160,7 +154,9 @@ class Pass:
             "identity": checkpoint.identity,
             "read": self.read,
             "finished": self.finished,
-            "terms": terms_as_data(self.terms),
+            "terms": [
+                [term.column, term.kind.name, term.knots, term.degree] for term in self.terms
+            ],
             "formats": self.formats,
         }
         arrays = {"low": self.low, "high": self.high, **self.sample.state()}
@@ -170,15 +166,33 @@ class Pass:
 def build_streamed(
     problem: Problem, source: Source, columns: Columns, streaming: Streaming
 ) -> Built:
-    """Build the region from chunks of the table."""
+    """Build the region from chunks of the table, or from the rest of it after an interruption."""
     settings = settings_of(problem)
     lines = tuple(Term(name, Kind.LINE) for name in columns.features)
-    estimator_of(problem, lines)  # wrong options and levels are reported before the file is read
-    checkpoint = None
+    estimator_of(problem, lines)  # wrong options are reported before the file is read
+    checkpoint = saved = None
     if streaming.checkpoint is not None:
         identity = _identity(problem, source, columns)
         checkpoint = Checkpoint(streaming.checkpoint, streaming.every, identity)
-    state = _run(problem, source, columns, checkpoint, settings, lines)
+        saved = checkpoint.read()
+    sample = RowSample(problem.seed)
+    # Without a checkpoint, Ctrl-C stops at once.
+    with interrupts(wait=checkpoint is not None) as asked:
+        if checkpoint is not None and saved is not None:
+            note, arrays = saved
+            terms = tuple(Term(n, Kind[kind], tuple(at), d) for n, kind, at, d in note["terms"])
+            stream = StreamingRegion.load(checkpoint.path, estimator=_fitted(problem, terms))
+            state = Pass(stream, sample.resume(arrays), arrays["low"], arrays["high"], terms)
+            state.read, state.finished, state.formats = (
+                note[name] for name in ("read", "finished", "formats")
+            )
+        else:
+            spline = problem.model is Model.SPLINE
+            terms = _scanned(problem, source, columns, asked) if spline else lines
+            stream = StreamingRegion(_fitted(problem, terms), **settings)
+            state = Pass(stream, sample, np.inf, -np.inf, terms)
+        if not state.finished:
+            _read(source, columns, state, checkpoint, asked)
     p, rows = len(columns.features), state.stream.n
     require_rows(rows, source.path)
     return Built(
@@ -194,46 +208,17 @@ def build_streamed(
     )
 
 
-def _run(
-    problem: Problem,
-    source: Source,
-    columns: Columns,
-    checkpoint: Checkpoint | None,
-    settings: dict[str, Any],
-    lines: tuple[Term, ...],
-) -> Pass:
-    """Read the file, or the rest of it after an interruption."""
-
-    def fitted(terms: tuple[Term, ...]) -> Any:
-        estimator = estimator_of(problem, terms)
-        if hasattr(estimator, "steps"):  # the knots are given: no row is needed
-            estimator[:-1].fit(pd.DataFrame(np.zeros((2, len(terms))), columns=columns.features))
-        return estimator
-
-    saved = None if checkpoint is None else checkpoint.read()
-    # Without a checkpoint, Ctrl-C stops at once.
-    with interrupts(wait=checkpoint is not None) as request:
-        if checkpoint is not None and saved is not None:
-            note, arrays = saved
-            terms = terms_from_data(note["terms"])
-            stream = StreamingRegion.load(checkpoint.path, estimator=fitted(terms))
-            sample = RowSample(problem.seed).resume(arrays)
-            ends = arrays["low"], arrays["high"]
-            state = Pass(stream, sample, *ends, terms, note["read"], note["finished"])
-            state.formats = note["formats"]
-        else:
-            terms = lines
-            if problem.model is Model.SPLINE:
-                terms = _scanned(problem, source, columns, request)
-            stream, far = StreamingRegion(fitted(terms), **settings), np.full(len(terms), np.inf)
-            state = Pass(stream, RowSample(problem.seed), far, -far, terms)
-        if not state.finished:
-            _read(source, columns, state, checkpoint, request)
-    return state
+def _fitted(problem: Problem, terms: tuple[Term, ...]) -> Any:
+    """Return the estimator; the knots of splines are given, so that no row is needed."""
+    estimator = estimator_of(problem, terms)
+    if hasattr(estimator, "steps"):
+        names = [term.column for term in terms]
+        estimator[:-1].fit(pd.DataFrame(np.zeros((2, len(terms))), columns=names))
+    return estimator
 
 
 def _read(
-    source: Source, columns: Columns, state: Pass, checkpoint: Checkpoint | None, request: Request
+    source: Source, columns: Columns, state: Pass, checkpoint: Checkpoint | None, asked: list[int]
 ) -> None:
     """Add the remaining rows; save the state at intervals and at the end, also after an error."""
 
@@ -242,15 +227,13 @@ def _read(
             state.save(checkpoint)
 
     save()  # a file that cannot be written is reported before the work
-    saved = started = time.monotonic()
-    before = state.read
+    saved = time.monotonic()
     try:
         with progress("counting") as update:
             for chunk in source.chunks(columns.names, state.read):
                 state.take(chunk, columns)
-                speed = (state.read - before) / max(time.monotonic() - started, 1e-9)
-                update(chunk.share, f"{state.read:,} rows, {speed:,.0f} rows/s")
-                if request.asked:
+                update(chunk.share)
+                if asked:
                     break
                 if checkpoint is not None and time.monotonic() - saved >= checkpoint.every:
                     save()
@@ -261,7 +244,7 @@ def _read(
         save()
         raise
     save()
-    if request.asked and checkpoint is not None:
+    if asked and checkpoint is not None:
         raise Interrupted(
             f"interrupted after {state.read} rows, which are kept in {checkpoint.path}: run the "
             "same command again to continue."
@@ -269,7 +252,7 @@ def _read(
 
 
 def _scanned(
-    problem: Problem, source: Source, columns: Columns, request: Request
+    problem: Problem, source: Source, columns: Columns, asked: list[int]
 ) -> tuple[Term, ...]:
     """Read the inputs once, and choose the terms from a random sample of their rows."""
     rows, sample = 0, RowSample(problem.seed)
@@ -278,36 +261,30 @@ def _scanned(
             frame = columns.clean(chunk.frame, chunk.first)
             sample.add(rows, frame[columns.features].to_numpy())
             rows += len(frame)
-            update(chunk.share, f"{rows:,} rows")
-            if request.asked:
+            update(chunk.share)
+            if asked:
                 raise Interrupted("interrupted before the first row was counted: nothing is kept.")
     require_rows(rows, source.path)
     inputs = pd.DataFrame(sample.values, columns=columns.features)
     return terms_of(problem, inputs, columns, rows)
 
 
-class Request:
-    """Whether an interrupt was requested."""
-
-    asked = False
-
-    def take(self, number: int, frame: FrameType | None) -> None:
-        """Record the first interrupt; stop at once on the second."""
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
-
-
 @contextmanager
-def interrupts(*, wait: bool) -> Iterator[Request]:
-    """Record the first interrupt instead of stopping, if it is to wait."""
-    request = Request()
+def interrupts(*, wait: bool) -> Iterator[list[int]]:
+    """Collect the first interrupt, if it is to wait; the second stops at once."""
+    asked = list[int]()
+
+    def take(number: int, _: FrameType | None) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
     if not wait or threading.current_thread() is not threading.main_thread():
-        yield request  # signals reach the main thread only
+        yield asked  # signals reach the main thread only
         return
-    before = signal.signal(signal.SIGINT, request.take)
+    before = signal.signal(signal.SIGINT, take)
     try:
-        yield request
+        yield asked
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -330,15 +307,13 @@ def _identity(problem: Problem, source: Source, columns: Columns) -> dict[str, s
 
 def _remarks(rows: int, source: Source, checkpoint: Checkpoint | None, *, shown: bool) -> list[str]:
     """Say what was kept."""
-    remarks = [
+    said = (
         f"{source.path.name} was read in chunks; only sums over its {rows} rows were kept. The "
         "intervals depend on the order of the rows: fix it before looking at the target."
-    ]
+    )
     if shown and rows > SIZE:
-        remarks[0] += f" The rows shown are a random sample of {SIZE}, drawn with the seed."
-    if checkpoint is not None:
-        remarks.append(
-            f"The sums are kept in {checkpoint.path}: with it, the same command with other "
-            "--level, --at, --norm-bound or --pointwise does not read the data again."
-        )
-    return remarks
+        said += f" The rows shown are a random sample of {SIZE}, drawn with the seed."
+    if checkpoint is None:
+        return [said]
+    kept = f"The sums are kept in {checkpoint.path}, for other levels, inputs and norm bounds."
+    return [said, kept]

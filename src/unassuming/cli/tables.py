@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,9 +18,6 @@ from unassuming.cli.options import Problem
 
 CHUNK_ROWS = 16 * 1024
 """Rows in memory at once; a multiple of the rows that a stream sums at once."""
-
-_PIECE, _PIECES = 2**22, 256
-"""Files up to the product of both are hashed whole, larger ones in pieces."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,7 @@ class Chunk:
     share: float
 
 
-class Source(ABC):
+class Source:
     """A table in a file."""
 
     path: Path
@@ -56,17 +52,17 @@ class Source(ABC):
     streams = True
     """Whether the table can be read chunk by chunk."""
 
-    @abstractmethod
     def whole(self) -> pd.DataFrame:
         """Return the table."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _parts(self, columns: Sequence[str], skip: int) -> Iterator[Chunk]:
         """Yield consecutive parts, which may begin before row ``skip``."""
+        raise NotImplementedError
 
-    @abstractmethod
     def size(self, columns: Sequence[str]) -> int:
         """Return the approximate size of these columns in bytes."""
+        return self.path.stat().st_size
 
     def chunks(self, columns: Sequence[str], skip: int) -> Iterator[Chunk]:
         """Yield these columns in chunks, without the first ``skip`` rows."""
@@ -81,12 +77,9 @@ class Source(ABC):
 
     def fingerprint(self) -> str:
         """Return the size of the file and a hash of its content."""
-        size, digest = self.path.stat().st_size, hashlib.sha256()
         with self.path.open("rb") as file:
-            for start in range(0, size, max(_PIECE, size // _PIECES)):
-                file.seek(start)
-                digest.update(file.read(_PIECE))
-        return f"{size} bytes, {digest.hexdigest()[:16]}"
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return f"{self.path.stat().st_size} bytes, {digest[:16]}"
 
     def _named(self, frame: pd.DataFrame) -> pd.DataFrame:
         frame.columns = [str(name).strip() for name in frame.columns]
@@ -106,12 +99,6 @@ def open_source(path: Path, reading: Reading | None = None) -> Source:
             f"{path.name} has an unknown format: expected a name that ends in .csv, .tsv, .parquet "
             f"or .xlsx, given {ending!r}. Rename or convert it."
         )
-    for option in ("sep", "decimal", "encoding"):
-        if (value := getattr(reading, option)) is not None:
-            raise ValueError(
-                f"--{option} is an option of text files: expected a name that ends in .csv or "
-                f".tsv, given {path.name} with --{option} {value!r}. Leave it out."
-            )
     return ParquetSource(path, reading) if ending in _PARQUET else ExcelSource(path, reading)
 
 
@@ -149,10 +136,6 @@ class CsvSource(Source):
             while (frame := _strictly(next, reader, None)) is not None:
                 yield Chunk(first, frame, file.tell() / size)
                 first += len(frame)
-
-    def size(self, columns: Sequence[str]) -> int:
-        """Return the size of the file."""
-        return self.path.stat().st_size
 
 
 _BEFORE_3_1 = tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1)
@@ -248,13 +231,6 @@ class ExcelSource(Source):
         """Return the table."""
         return self._frame.copy()
 
-    def _parts(self, columns: Sequence[str], skip: int) -> Iterator[Chunk]:
-        yield Chunk(0, self._frame[list(columns)].copy(), 1.0)
-
-    def size(self, columns: Sequence[str]) -> int:
-        """Return the size in memory."""
-        return 8 * len(self._frame) * len(columns)
-
 
 def _require_distinct(header: Sequence[str], path: Path) -> None:
     for name in header:
@@ -272,16 +248,11 @@ def _readable(path: Path) -> Iterator[list[int]]:
     try:
         yield after
     except (ValueError, OSError, pd.errors.ParserWarning) as error:  # pyarrow's are among them
-        where = f" after row {after[0]}" if after[0] else ""
-        raise ValueError(f"{path.name} cannot be read as a table{where}: {_why(error)}") from error
-
-
-def _why(error: Exception) -> str:
-    """Return the message of a library; a ragged line is described in terms of the table."""
-    if isinstance(error, UnicodeError):
-        return "its text has another encoding. Name it, for example --encoding latin-1."
-    ragged = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-    if ragged is None:
-        return str(error)
-    columns, line, values = ragged.groups()
-    return f"line {line} has {values} values, where the lines before have {columns}."
+        where, why = f" after row {after[0]}" if after[0] else "", str(error)
+        ragged = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", why)
+        if isinstance(error, UnicodeError):
+            why = "its text has another encoding. Name it, for example --encoding latin-1."
+        elif ragged is not None:
+            columns, line, values = ragged.groups()
+            why = f"line {line} has {values} values, where the lines before have {columns}."
+        raise ValueError(f"{path.name} cannot be read as a table{where}: {why}") from error

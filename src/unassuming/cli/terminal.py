@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
@@ -11,9 +10,6 @@ from typing import TypeVar
 import typer
 
 T = TypeVar("T")
-
-_PAUSE = 0.1
-"""Seconds between two lines of progress."""
 
 
 class Interrupted(Exception):
@@ -38,34 +34,24 @@ def say(kind: str, message: str) -> None:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[float, str], None]]:
-    """Show what is being done, if stderr is a terminal.
+def progress(what: str) -> Iterator[Callable[[float], None]]:
+    """Show on a terminal what is being done; the yielded function shows the share done."""
 
-    Yields a function that shows the share that is done, from 0 to 1, and a remark.
-    """
-    shown, terminal = 0.0, sys.stderr.isatty()
-
-    def update(share: float, remark: str = "") -> None:
-        nonlocal shown
-        if terminal and time.monotonic() - shown > _PAUSE:
-            shown = time.monotonic()
-            sys.stderr.write(f"\r\x1b[K{what} {share:4.0%} {remark}")
+    def show(text: str) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
 
-    if terminal:
-        sys.stderr.write(what)
-        sys.stderr.flush()
+    show(what)
     try:
-        yield update
+        yield lambda share: show(f"{what} {share:4.0%}")
     finally:
-        if terminal:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+        show("")
 
 
 def followed(work: Iterable[T], what: str, total: int) -> Iterator[T]:
-    """Yield the items and show their number."""
+    """Yield the items and show the share that is done."""
     with progress(what) as update:
         for done, one in enumerate(work):
-            update(done / total, f"{done} of {total}")
+            update(done / total)
             yield one

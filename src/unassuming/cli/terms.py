@@ -15,7 +15,7 @@ from typing import Any, Self, final
 import numpy as np
 import pandas as pd
 
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array
 from unassuming._words import joined, shown
 from unassuming.cli.columns import Columns, split_names
 from unassuming.cli.options import Model, Problem
@@ -29,10 +29,6 @@ _OUTER = 0.05, 0.95
 """Quantiles of the first and of the last knot; beyond them a spline is a straight line, so that a
 single far value does not shape it."""
 
-RARE = 6
-"""Rows of a category below which its coefficient seldom has bounds at level 0.9: k rows have the
-same sign in one transformation out of 2^(k-1)."""
-
 SIZE = 2000
 """Rows of a sample."""
 
@@ -41,43 +37,31 @@ class RowSample:
     """A random sample of rows without replacement, the same for all chunks of a stream.
 
     Row j has a pseudo-random number that depends on the seed and on j only; the rows with the
-    smallest numbers are kept.
+    smallest numbers are kept, in their order.
     """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._numbers = np.empty(0, dtype=np.uint64)
-        self._rows = np.empty(0, dtype=np.int64)
-        self.values: Array = np.empty((0, 0))  # the rows of the sample, in their order
+        self.values: Array = np.empty((0, 0))
 
     def add(self, first: int, values: Array) -> Self:
         """Consider rows first, first + 1, ... (count, k)."""
-        fresh = np.arange(first, first + len(values))
-        before = self.values if len(self._rows) else values[:0]
-        numbers = np.concatenate([self._numbers, _mixed(fresh, self._seed)])
+        before = self.values if len(self._numbers) else values[:0]
+        fresh = np.random.PCG64(self._seed).advance(first).random_raw(len(values))
+        numbers = np.concatenate([self._numbers, fresh])
         keep = np.sort(np.argsort(numbers, kind="stable")[:SIZE])
-        self._numbers, self._rows = numbers[keep], np.concatenate([self._rows, fresh])[keep]
-        self.values = np.concatenate([before, values])[keep]
+        self._numbers, self.values = numbers[keep], np.concatenate([before, values])[keep]
         return self
 
     def state(self) -> dict[str, Any]:
         """Return the arrays from which `resume` continues."""
-        return {"rows": self._rows, "values": self.values}
+        return {"numbers": self._numbers, "values": self.values}
 
     def resume(self, state: dict[str, Any]) -> Self:
         """Continue from the result of `state`."""
-        self._rows, self.values = state["rows"], state["values"]
-        self._numbers = _mixed(self._rows, self._seed)
+        self._numbers, self.values = state["numbers"], state["values"]
         return self
-
-
-def _mixed(rows: IntArray, seed: int) -> Any:
-    """Return a pseudo-random number for each row: the finaliser of SplitMix64."""
-    start = np.uint64(seed * 0xD1342543DE82EF95 % 2**64)
-    z = (rows.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + start
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 class Kind(Enum):
@@ -98,7 +82,6 @@ class Term:
     knots: tuple[float, ...] = ()  # of a spline
     degree: int = 3
     levels: tuple[Any, ...] = ()  # the categories of indicators; the first one has none
-    rare: tuple[Any, ...] = ()  # categories with few rows
 
     @property
     def size(self) -> int:
@@ -145,45 +128,37 @@ def _category(column: str, level: Any) -> str:
 
 def terms_of(problem: Problem, X: pd.DataFrame, columns: Columns, rows: int) -> tuple[Term, ...]:
     """Choose how the columns enter; ``rows`` is the number of rows, or of independent groups."""
-    # The same rows as of a stream, which keeps a sample of them.
+    # Knots come from the same rows as of a stream, which keeps a sample of them.
     numbers = np.arange(len(X), dtype=np.float64)[:, None]
     sample = RowSample(problem.seed).add(0, numbers).values[:, 0].astype(np.int64)
-    return choose_terms(
-        X.iloc[sample] if len(X) > len(sample) else X,
-        columns.categorical,
-        rows=rows,
-        whole=X,
-        splines=problem.model is Model.SPLINE,
-        knots=problem.knots,
-    )
+    curved, knots = problem.model is Model.SPLINE, problem.knots
+    return choose_terms(X, columns.categorical, rows, X.iloc[sample], splines=curved, knots=knots)
 
 
 def choose_terms(
     X: pd.DataFrame,
     categorical: Sequence[str],
-    *,
     rows: int | None = None,
-    whole: pd.DataFrame | None = None,
+    sample: pd.DataFrame | None = None,
+    *,
     splines: bool = False,
     knots: int | None = None,
 ) -> tuple[Term, ...]:
     """Return a term for each column; ``rows`` counts groups of dependent rows once."""
-    # Knots come from X, which may be a sample of the rows; categories from the whole table.
-    every = X if whole is None else whole
-    terms = {name: _indicators(every[name]) for name in X.columns if name in categorical}
-    numbers = {n: X[n].to_numpy(dtype=np.float64) for n in X.columns if n not in categorical}
+    terms = {name: _indicators(X[name]) for name in X.columns if name in categorical}
+    some = X if sample is None else sample
+    numbers = {n: some[n].to_numpy(dtype=np.float64) for n in X.columns if n not in terms}
     values = {name: np.unique(column) for name, column in numbers.items()}
     curved = [name for name in numbers if splines and len(values[name]) > 2]
-    size = knots + 1 if knots is not None else 1
-    if knots is None and curved:
+    size = 1
+    if curved:
         spent = 1 + sum(term.size for term in terms.values()) + len(numbers) - len(curved)
-        left = (len(every) if rows is None else rows) // rows_each(len(X.columns)) - spent
+        left = (len(X) if rows is None else rows) // rows_each(len(X.columns)) - spent
         size = max(min(left // len(curved), MOST_KNOTS + 1), 1)
     for name, column in numbers.items():
-        terms[name] = Term(name, Kind.LINE)
-        if name in curved:
-            most = size if knots is not None else min(size, len(values[name]) // 3)
-            terms[name] = _spline(name, column, values[name], most)
+        most = min(size, len(values[name]) // 3) if knots is None else knots + 1
+        spline = _spline(name, column, values[name], most) if name in curved else None
+        terms[name] = spline or Term(name, Kind.LINE)
     return tuple(terms[name] for name in X.columns)
 
 
@@ -193,25 +168,20 @@ def rows_each(columns: int) -> int:
 
 
 def _indicators(column: pd.Series) -> Term:
-    counts = column.value_counts(sort=False)
-    levels = sorted(counts.index.tolist(), key=str)
-    rare = tuple(level for level in levels if counts[level] < RARE)
-    return Term(str(column.name), Kind.INDICATORS, levels=tuple(levels), rare=rare)
+    return Term(str(column.name), Kind.INDICATORS, levels=tuple(sorted(column.unique(), key=str)))
 
 
-def _spline(name: str, column: Array, values: Array, size: int) -> Term:
+def _spline(name: str, column: Array, values: Array, size: int) -> Term | None:
     """Return a spline with at most that many coefficients which the values determine."""
     for count in range(size, 1, -1):
         knots = np.unique(np.quantile(column, np.linspace(*_OUTER, max(count - 1, 2))))
         if len(knots) < 2:
             continue
         term = Term(name, Kind.SPLINE, tuple(knots.tolist()), min(count, 3))
-        features = np.column_stack(
-            [np.ones(len(values)), term.transformer.fit_transform(values[:, None])]
-        )
+        features = np.insert(term.transformer.fit_transform(values[:, None]), 0, 1.0, axis=1)
         if np.linalg.matrix_rank(features) == features.shape[1]:
             return term
-    return Term(name, Kind.LINE)
+    return None
 
 
 def encoder(terms: Sequence[Term]) -> Any:
@@ -226,61 +196,25 @@ def encoder(terms: Sequence[Term]) -> Any:
     )
 
 
-def terms_as_data(terms: Sequence[Term]) -> list[list[Any]]:
-    """Return lines and splines as plain lists, for a file."""
-    return [[term.column, term.kind.name, list(term.knots), term.degree] for term in terms]
-
-
-def terms_from_data(data: Sequence[Sequence[Any]]) -> tuple[Term, ...]:
-    """Return the terms of `terms_as_data`."""
-    return tuple(
-        Term(column, Kind[kind], tuple(knots), degree) for column, kind, knots, degree in data
-    )
-
-
-def in_words(terms: Sequence[Term], *, splines: bool) -> list[str]:
-    """Say how the columns enter; ``splines`` says whether splines were wanted."""
+def in_words(problem: Problem | None, terms: Sequence[Term]) -> list[str]:
+    """Say how the columns enter, unless all of them enter as they are."""
+    splines = problem is not None and problem.model is Model.SPLINE
     lines = [term.column for term in terms if term.kind is Kind.LINE]
-    coded = [term for term in terms if term.kind is Kind.INDICATORS]
     if len(lines) == len(terms) and not splines:
         return []
-    curves: dict[tuple[int, int], list[Term]] = {}
+    curves: dict[str, list[str]] = {}
     for term in terms:
         if term.kind is Kind.SPLINE:
-            curves.setdefault((term.degree, len(term.knots)), []).append(term)
-    said = [_curve(*kind, group) for kind, group in curves.items()]
+            what = f"{('quadratic', 'cubic')[term.degree > 2]} splines with {len(term.knots)} knots"
+            curves.setdefault(what, []).append(term.column)
+    said = [f"{what} in {_some(names)}" for what, names in curves.items()]
     said += [f"straight line{'s' * (len(lines) > 1)} in {_some(lines)}"] if lines else []
     said += [
         f"indicators of {term.column}: {_some(term.levels[1:])}, compared with {term.levels[0]}"
-        for term in coded
+        for term in terms
+        if term.kind is Kind.INDICATORS
     ]
-    text = f"Model, chosen from the inputs alone: {'; '.join(said)}."
-    if splines and lines:
-        text += (
-            f" (A spline takes {rows_each(len(terms))} rows for each coefficient of the model, "
-            "and enough different values; --knots K sets the number of knots.)"
-        )
-    few = [
-        f"{term.column} = {_some(term.rare)} {'has' if len(term.rare) == 1 else 'have'} fewer than "
-        f"{RARE} rows, too few for bounds at high levels."
-        for term in coded
-        if term.rare
-    ]
-    return [text, *few]
-
-
-def _curve(degree: int, knots: int, group: Sequence[Term]) -> str:
-    """Describe splines of one kind."""
-    names, several = _some([term.column for term in group]), "s" * (len(group) > 1)
-    what = f"cubic spline{several} of {names} with {knots} knots"
-    if knots == 2:
-        what = f"{'cubic' if degree == 3 else 'quadratic'} curve{several} in {names}"
-    low, high = (
-        ("the 5 %", "the 95 % quantile")
-        if several
-        else (f"{x:.4g}" for x in group[0].knots[:: knots - 1])
-    )
-    return f"{what}, straight below {low} and above {high}"
+    return [f"Model, chosen from the inputs alone: {'; '.join(said)}."]
 
 
 def _some(names: Sequence[Any]) -> str:
@@ -312,8 +246,9 @@ def estimator_of(problem: Problem, terms: Sequence[Term]) -> Any:
             from sklearn.preprocessing import StandardScaler
 
             steps.append(StandardScaler())
-            chosen["gamma"] = gamma or 1 / max(sum(term.size for term in terms), 1)
-        chosen["kernel"] = str(chosen["kernel"])
+            chosen["gamma"] = (
+                1 / max(sum(term.size for term in terms), 1) if gamma is None else gamma
+            )
     model = _model(problem.model, chosen)
     return make_pipeline(*steps, model) if steps else model
 
@@ -354,26 +289,21 @@ def _model(model: Model, options: dict[str, Any]) -> Any:
 def _role(option: str, text: str, terms: Sequence[Term]) -> list[str]:
     """Return the features of the columns that an option names."""
     by_name = {term.column: term for term in terms}
-    found: list[str] = []
-    for name in split_names(text, list(by_name)):
+    named = split_names(text, list(by_name))
+    for name in named:
         if name not in by_name:
             raise ValueError(
                 f"--{option} names a column that is not a feature: expected one of "
-                f"{', '.join(map(repr, by_name))}, given {name!r}. Correct the name; a column that "
-                "is constant, or the target, cannot have that role."
+                f"{', '.join(map(repr, by_name))}, given {name!r}. Correct the name."
             )
-        found += by_name[name].features
-    return found
+    return [feature for name in named for feature in by_name[name].features]
 
 
 def in_short(problem: Problem, estimator: Any, terms: Sequence[Term]) -> str:
     """Name the model without the details of its transformers, which `in_words` gives."""
     steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
-    kinds = {term.kind for term in terms}
     on = [
-        words
-        for kind, words in ((Kind.SPLINE, "splines"), (Kind.INDICATORS, "indicators"))
-        if kind in kinds
+        kind.value for kind in (Kind.SPLINE, Kind.INDICATORS) if any(t.kind is kind for t in terms)
     ]
     if problem.recipe.kernel and len(steps) > 1:
         on.append("standardised inputs")
