@@ -439,11 +439,12 @@ class Region:
     def crossings(self, direction: Any, level: Any = 0.95, origin: Any = None) -> Any:
         """Return the closed intervals of t with origin + t · direction in the region, (k, 2).
 
-        They are those of one level, or a dictionary for several. Sorted and disjoint, ±inf allowed; several directions give a list, and the origin is the
-        estimate by default. Single points [t, t] occur: for LASSO and SVR a sparse candidate can be
-        a member while its neighbours are not. If `exact_crossings` is False, ends are found by
-        bisection on a grid: an interval between two points may be missed, and a member at the far
-        end of the grid counts as unbounded.
+        They are those of one level, or a dictionary for several. Sorted and disjoint, ±inf allowed;
+        several directions give a list, and the origin is the estimate by default. Single points
+        [t, t] occur: for LASSO and SVR a sparse candidate can be a member while its neighbours are
+        not. If `exact_crossings` is False, ends are found by bisection on a grid: an interval
+        between two points may be missed, and a member at the far end of the grid counts as
+        unbounded.
         """
         lines, single = as_directions(direction, self.names, "direction")
         start = self.estimate if origin is None else origin
