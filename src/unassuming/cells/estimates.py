@@ -230,7 +230,8 @@ class Atoms:
         """Return the sums over cells with these atoms (K, s), of which N stands for nobody."""
         L, e = _gathered(self.L, places), _gathered(self.e, places)
         lists = [_gathered(part[:, None], places).sum(axis=1) for part in (self.squares, self.rows)]
-        return CellSums(self.products(places), (L.swapaxes(1, 2) @ e[:, :, None])[:, :, 0], *lists)
+        turned = L.swapaxes(1, 2)
+        return CellSums(turned @ L, (turned @ e[:, :, None])[:, :, 0], *lists)
 
 
 def _gathered(A: Array, places: IntArray) -> Array:

@@ -61,6 +61,7 @@ from unassuming.regions.single.summary import Answer
 
 T = TypeVar("T")
 
+_BALANCED_NEED = "balanced cells need noise whose signs may change"
 NO_MEMBERS = "balanced cells do not search for members: leave out inner, or use method='joint'."
 NOT_EXACT = "The p-value is an upper bound: it allows for the largest bias."
 AT_ONCE = "The p-value is an upper bound, from the joint region."
@@ -121,10 +122,7 @@ def balanced_cells(
             raise NotAvailable(NO_MEMBERS)
         evidence = Evidence.of(problem)
         if not evidence.flips:
-            needed = (
-                f"balanced cells need noise whose signs may change, and {problem.noise!r} does not "
-                "declare that"
-            )
+            needed = f"{_BALANCED_NEED}, and {problem.noise!r} does not declare that"
             raise NotAvailable(
                 f"{needed}: use method='joint', or noise='symmetric' if the noise is symmetric.",
                 f"{needed}: use --method joint, or --noise symmetric if the noise is symmetric.",
