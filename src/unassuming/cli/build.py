@@ -125,12 +125,10 @@ def like(name: str, label: Any) -> Any:
     """Return a label of the same type as another one; the text itself if it cannot be."""
     if isinstance(label, bool):
         return {"true": True, "false": False}.get(name.lower(), name)
-    if isinstance(label, (int, float)):
-        try:
-            return type(label)(name)
-        except ValueError:
-            return name
-    return name
+    try:
+        return type(label)(name)
+    except ValueError:
+        return name
 
 
 # --- advice ---------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ class Chunk:
     share: float
 
 
-class Source:
+class Source(ABC):
     """A table in a file."""
 
     path: Path
@@ -52,13 +53,13 @@ class Source:
     streams = True
     """Whether the table can be read chunk by chunk."""
 
+    @abstractmethod
     def whole(self) -> pd.DataFrame:
         """Return the table."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _parts(self, columns: Sequence[str], skip: int) -> Iterator[Chunk]:
         """Yield consecutive parts, which may begin before row ``skip``."""
-        raise NotImplementedError
 
     def size(self, columns: Sequence[str]) -> int:
         """Return the approximate size of these columns in bytes."""
@@ -230,6 +231,9 @@ class ExcelSource(Source):
     def whole(self) -> pd.DataFrame:
         """Return the table."""
         return self._frame.copy()
+
+    def _parts(self, columns: Sequence[str], skip: int) -> Iterator[Chunk]:
+        yield Chunk(0, self._frame, 1.0)
 
 
 def _require_distinct(header: Sequence[str], path: Path) -> None:
