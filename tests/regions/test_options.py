@@ -12,17 +12,18 @@ from unassuming.regions.single.evidence import Setting
 
 
 def documented():
-    """The methods in each row of the two tables in the docstring of `interval`."""
+    """The methods in each row of the table in the docstring of `interval`."""
     lines = [line[8:] for line in ua.Region.interval.__doc__.splitlines()]
     edges = [i for i, line in enumerate(lines) if re.fullmatch("=+  =+  =+", line)]
     first, second = lines[edges[0]].split("  ")[:2]
     start, stop = len(first) + 2, len(first) + len(second) + 2
     rows = []
-    for top, bottom in (edges[1:3], edges[4:6]):
-        for line in lines[top + 1 : bottom]:
-            if re.match(r"nothing|``norm_bound``|``model_error``  +\w", line):
-                rows.append("")
-            rows[-1] += line[start:stop]
+    for line in lines[edges[1] + 1 : edges[2]]:
+        if line.startswith("**"):
+            continue
+        if line[:1].strip():
+            rows.append("")
+        rows[-1] += line[start:stop]
     return [set(re.findall(r"\w+", row)) for row in rows]
 
 

@@ -201,7 +201,23 @@ class Region:
         return self._at_levels(level, lambda used: [ranks <= one.largest_rank for one in used])
 
     def test(self, candidate: Any) -> RankTest:
-        """Test the hypothesis that one candidate is the regression function at the inputs."""
+        """Test the hypothesis that one candidate is the regression function at the inputs.
+
+        Parameters
+        ----------
+        candidate : array of shape (d,), callable or fitted estimator
+            A callable takes X as it was passed, and returns a number for each row.
+
+        Returns
+        -------
+        RankTest
+            Rank, p-value, statistics, and a caveat if the p-value is not a valid test.
+
+        Examples
+        --------
+        >>> print(region.test(region.estimate + 1))
+        Rank 128 of 128, p-value <= 0.0079: outside every region, up to level 0.9921875.
+        """
         found = self._resolved(candidate)
         if not found.single:
             raise ValueError(
@@ -422,8 +438,8 @@ class Region:
 
         The largest t such that all of estimate + [0, t] · direction belongs to the region: infinite
         if the ray never leaves it, minus infinity if the estimate is outside. Regions that are not
-        quadratic may go on after a gap, see `crossings`. Directions are vectors (d,) or (N, d), or
-        names. ``level=None`` gives all levels: shape (N, m - 1), column q - 1 for level 1 - q/m.
+        quadratic may go on after a gap, see `crossings`. The directions are vectors (d,) or (N, d),
+        or names. ``level=None`` gives all levels: shape (N, m - 1), column q - 1 for level 1 - q/m.
         """
         rows, single = as_directions(directions, self.names)
         if level is None:
@@ -513,7 +529,9 @@ class Region:
     def norm_bounds_table(
         self, X: Any, norm_bounds: Sequence[float] | None = None, level: float = 0.95
     ) -> NormBounds:
-        """Compute the band at X for norm bounds, by default 1, 2, 4 and 8 times the estimated norm.
+        """Compute the band at X, at a level, for several norm bounds.
+
+        ``norm_bounds`` are by default 1, 2, 4 and 8 times the norm of the estimate.
 
         Examples
         --------
@@ -556,7 +574,7 @@ class Region:
     ) -> Path:
         """Write a report to a path: one HTML file that needs no network.
 
-        The target is the name of the output. The bands have these levels, by default 0.95, 0.8 and
+        The target is the name of the output; the title stands at the top. The bands have these levels, by default 0.95, 0.8 and
         0.5, and the ``norm_bound`` of `band`; the summary has the highest level.
 
         Examples

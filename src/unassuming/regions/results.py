@@ -267,6 +267,8 @@ class Interval(Bounds):
     >>> found = region.interval(level=0.9)
     >>> found.names, found.where_empty, found.to_frame().shape
     (('intercept', 'x0', 'x1'), 'for 0 of 3 functionals', (3, 4))
+    >>> found.description
+    'every interval is finite and has its level by itself'
     """
 
     names: tuple[str, ...] = ()
@@ -299,8 +301,8 @@ class Band(Bounds):
     Examples
     --------
     >>> band = region.band(X[:2], level=0.9)
-    >>> band.target, band.where_empty
-    ('representation', 'at 0 of 2 inputs')
+    >>> band.target, band.where_empty, band.to_frame().shape
+    ('representation', 'at 0 of 2 inputs', (2, 3))
     >>> band.description
     'every bound is finite and an honest outer bound of the region'
     """
