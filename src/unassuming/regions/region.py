@@ -574,8 +574,9 @@ class Region:
     ) -> Path:
         """Write a report to a path: one HTML file that needs no network.
 
-        The target is the name of the output; the title stands at the top. The bands have these levels, by default 0.95, 0.8 and
-        0.5, and the ``norm_bound`` of `band`; the summary has the highest level.
+        The target is the name of the output; the title stands at the top. The bands have these
+        levels, by default 0.95, 0.8 and 0.5, and the ``norm_bound`` of `band`; the summary has the
+        highest level.
 
         Examples
         --------
