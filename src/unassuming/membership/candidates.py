@@ -52,7 +52,7 @@ def resolve(candidates: Any, objective: Objective, data: Callable[[], Data]) -> 
     if _is_model(candidates):
         return _from_estimator(candidates, objective, data())
     if callable(candidates):
-        objective.coefficients(np.zeros((1, objective.n)))  # refuses functions if it has to
+        objective.coefficients(np.zeros((1, objective.n)))  # refuses before the function is called
         name = getattr(candidates, "__name__", repr(candidates))
         f = _values(candidates(data().X), name, objective, data())
         return Candidates(objective.at_values(f), single=True)

@@ -66,7 +66,9 @@ class Groups:
 
 
 class Score(ABC):
-    """Statistics Z = ‖Ψ ḡ‖² of residuals and of their transformations.
+    """Statistics Z = ‖z‖² of the weighted gradient z at residuals and at their transformations.
+
+    For squares and Ψ = H^(-1/2) it is z_i = H^(-1/2)(ΦᵀW G_i r - Pa) (docs/theory.md 4).
 
     Examples
     --------
@@ -103,8 +105,8 @@ class Gradient(Score):
     """z = Ψ (L ρ(r) - P a - c), c the subgradient of the kinked penalty nearest to L ρ(r) - P a.
 
     With that choice, and with the shortest z_0 where residuals are at a jump of ρ, Z_0 vanishes at
-    the minimum (docs/theory.md 6). ``A`` (k, n) is ΨL and ``push`` (k, d) is ΨP; Ψ and L may be
-    None for the identity. The statistics are reported times ``unit``. ``unseen`` (j, d) is the
+    the minimum (docs/theory.md 6). ``A`` (k, n) is ΨL and ``push`` (k, d) is ΨP. Ψ and L themselves
+    are read for kinked penalties only; there None is the identity. The statistics are reported times ``unit``. ``unseen`` (j, d) is the
     part of H^(-1/2)P that no row sees, which is the same in all statistics.
     """
 
