@@ -106,8 +106,9 @@ class Gradient(Score):
 
     With that choice, and with the shortest z_0 where residuals are at a jump of ρ, Z_0 vanishes at
     the minimum (docs/theory.md 6). ``A`` (k, n) is ΨL and ``push`` (k, d) is ΨP. Ψ and L themselves
-    are read for kinked penalties only; there None is the identity. The statistics are reported times ``unit``. ``unseen`` (j, d) is the
-    part of H^(-1/2)P that no row sees, which is the same in all statistics.
+    are read for kinked penalties only; there None is the identity. The statistics are reported
+    times ``unit``. ``unseen`` (j, d) is the part of H^(-1/2)P that no row sees, which is the same
+    in all statistics.
     """
 
     loss: Loss
