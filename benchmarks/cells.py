@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import statsmodels.api as sm
 from scipy.stats import binom
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import SplineTransformer
 
@@ -142,6 +142,47 @@ def diabetes(name: str) -> Result:
     )
 
 
+def table(load: Callable[[], tuple[np.ndarray, np.ndarray]]) -> Callable[[str], Result]:
+    """Summarise a table beside HC3 and a bootstrap of every coefficient with its null imposed."""
+
+    def measure(name: str) -> Result:
+        X, y = load()
+        (seconds, other), (summary, bounds) = best_times(
+            lambda: ua.confidence_region(LinearRegression(), X, y).summary(),
+            lambda: (null_imposed(X, y), hc3(X, y, 0.05))[1],
+            rounds=2,
+        )
+        return Result(
+            name,
+            seconds,
+            [Comparison(f"HC3 + {DRAWS:,} wild bootstrap draws a coefficient", other, 1)],
+            [narrow(summary, bounds), Check("seconds, at most 2", f"{seconds:.2f}", seconds <= 2)],
+        )
+
+    return measure
+
+
+def small() -> tuple[np.ndarray, np.ndarray]:
+    """A hundred rows, three columns."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    return X, X.sum(axis=1) + rng.standard_t(3, size=100)
+
+
+def with_dummies() -> tuple[np.ndarray, np.ndarray]:
+    """Two hundred rows, 50 columns, half of them dummies."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(200, 25)), rng.random((200, 25)) < 0.3])
+    return X, X.sum(axis=1) + rng.standard_t(3, size=200)
+
+
+def star98() -> tuple[np.ndarray, np.ndarray]:
+    """The share of students above the median in 303 districts."""
+    data = sm.datasets.star98.load_pandas()
+    passed = data.endog.to_numpy()
+    return data.exog.drop(columns="const", errors="ignore").to_numpy(), passed[:, 0] / passed.sum(1)
+
+
 def clusters(name: str) -> Result:
     """Summarise data with 12 clusters of random effects."""
     n, G, rng = 2_000, 12, np.random.default_rng(0)
@@ -191,6 +232,24 @@ def wild_bootstrap(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.column_stack([fit.params - critical * fit.bse, fit.params + critical * fit.bse])
 
 
+def null_imposed(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the p-value of each coefficient from draws of the residuals without its column."""
+    design, rng = sm.add_constant(X), np.random.default_rng(0)
+    fit = sm.OLS(y, design).fit(cov_type="HC3", use_t=True)
+    P, t = fit.model.pinv_wexog, np.abs(fit.tvalues)
+    Q, _ = np.linalg.qr(design)
+    less = 1 - np.square(Q).sum(axis=1)
+    signs = rng.choice(np.array([-1.0, 1.0]), size=(DRAWS, len(y)))
+    found = np.empty(len(t))
+    for j in range(len(t)):
+        others = np.delete(design, j, axis=1)
+        noise = signs * (y - others @ np.linalg.lstsq(others, y)[0])
+        rest = (noise - (noise @ Q) @ Q.T) / less
+        errors = np.sqrt(np.square(rest) @ np.square(P[j]))
+        found[j] = (1 + (np.abs(noise @ P[j]) >= t[j] * errors).sum()) / (DRAWS + 1)
+    return found
+
+
 def wild_cluster_bootstrap(X: np.ndarray, y: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """Do the same for clusters, whose draws cost no more than clusters times coefficients squared.
 
@@ -221,5 +280,10 @@ CASES = {
     "band, n = 2,000, d = 22": band,
     "n = 1,000,000, d = 20": million,
     "n = 442, d = 11": diabetes,
+    "100 x 3": table(small),
+    "200 x 51, dummies": table(with_dummies),
+    "breast cancer, 569 x 31": table(lambda: load_breast_cancer(return_X_y=True)),
+    "star98, 303 x 21": table(star98),
+    "wine, 178 x 14": table(lambda: load_wine(return_X_y=True)),
     "12 clusters, n = 2,000": clusters,
 }
