@@ -32,11 +32,11 @@ class FreeDirections(NamedTuple):
         return False if q <= self.found else None
 
 
-def free_directions(sets: QuadraticSets) -> FreeDirections:
-    """Count the sets that share free directions."""
+def free_directions(sets: QuadraticSets, *, hidden: bool = True) -> FreeDirections:
+    """Count the sets that share free directions, those that no fitted value sees among them."""
     o, count = sets.objective, sets.form.count
     null = sets.objective.factor.null
-    if null.shape[1]:
+    if hidden and null.shape[1]:
         return FreeDirections(count, count, null[:, 0])
     whole = sets.still & ~sets.engine.order.first
     empty = sets.still & sets.engine.order.first

@@ -189,8 +189,13 @@ class QuadraticShape(Shape):
         """Return up to which level the region is bounded, if that is cheap to know."""
         if self.sets.form.C.shape[1] > _FEW:
             return [("bounded", "region.bounded(level) says whether the region is")]
-        rank, m = self.largest_bounded_rank(), self.engine.m
-        return [("bounded", f"up to level {level_in_print(rank / m)}" if rank else "at no level")]
+        m, hidden = self.engine.m, self.sets.objective.factor.null.size
+        free = free_directions(self.sets, hidden=False) if hidden else self.free
+        rank = m - free.most - 1
+        level = f"up to level {level_in_print(rank / m)}" if rank > 0 else "at no level"
+        if hidden:
+            level += ", in fitted values: coefficients that depend on each other are not determined"
+        return [("bounded", level)]
 
     def bounded(self, level: Level) -> Boundedness:
         """Return the verdict by counting sets that share free directions."""
