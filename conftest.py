@@ -32,8 +32,7 @@ LONG_EXAMPLES = (
     "unassuming.planning.",
     "unassuming.plots.band.classification",
     "unassuming.plots.others.plan",
-    "unassuming.regions._norm_bounds.",
-    "unassuming.regions._region.Region.norm_bounds_table",
+    "unassuming.regions.region.Region.norm_bounds_table",
     "unassuming.testing.coverage.",
 )
 """Modules or objects with examples that take more than half a second."""

@@ -1,7 +1,7 @@
 """Widths and coverages of conformal intervals and of intervals of the function, side by side.
 
 Run it with ``python -m benchmarks.conformal``, or with the number of data sets of each setting.
-Intervals of MAPIE are meant to cover the next observation, those of the library the noise-free
+Intervals of MAPIE are meant to cover the next observation, those of the library the regression
 function at the same input. Each row counts both, for inputs like those of the data and for inputs
 in the tenth of their range at its upper end.
 """

@@ -13,7 +13,6 @@ LAST_SEEDS = {}
 class Chosen(ua.noise.Noise):
     """Transformations of another assumption, chosen one by one."""
 
-    exact_arithmetic = True
     orthogonal = True
 
     def __init__(self, noise, drawn):

@@ -16,7 +16,6 @@ class ExchangeableWithinBlocks(Noise):
     """Permutations that keep every row in its block: a subgroup, hence as exact as the whole."""
 
     assumption = "the noise terms of each block are exchangeable"
-    exact_arithmetic = True
 
     def __init__(self, blocks):
         self.blocks = np.asarray(blocks)

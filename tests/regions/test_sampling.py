@@ -153,3 +153,14 @@ def test_arguments_are_read_before_anything_is_searched_for(options, words):
     for model in (Lasso(alpha=0.2, fit_intercept=False), ua.KernelLasso(**RBF)):
         with pytest.raises(ValueError, match=words):
             ua.confidence_region(model, X, X[:, 0], m=20).sample(**{"size": 5, **options})
+
+
+def test_columns_in_dollars_beside_rates_are_walked_and_searched_alike():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.exp(rng.uniform(20, 30, 150)), rng.normal(0.03, 0.01, 150)])
+    y = 20 * X[:, 1] + rng.normal(size=150)
+    region = ua.confidence_region(LinearRegression(), X, y)
+    found = region.interval(level=0.9, simultaneous=True, method="joint", inner=True)
+    width = found.upper - found.lower
+    assert (found.inner_upper - found.inner_lower > 0.9 * width).all()
+    assert (region.sample(200, level=0.9, random_state=0).std(axis=0) > 0.05 * width).all()

@@ -75,10 +75,7 @@ class Cause(Enum):
         "{found} to {most} of the {sets} random transformations leave one direction open, and an "
         "unbounded region needs {q}."
     )
-    MOVES_FOR_EVER = (
-        "The region of level {level:.12g} is unbounded: from some members one can go arbitrarily "
-        "far in one direction without leaving it."
-    )
+    MOVES_FOR_EVER = "from some members one can go on in one direction without end."
     NO_END_LEFT = "no direction is left in which it could extend to infinity."
     NO_BOXES = (
         "Outer bounds of regression quantiles come from a search over boxes, for at most {most} "

@@ -121,7 +121,7 @@ class QuantileShape(LineShape):
         """Return what kind of answer infinite bounds are, and why."""
         if not len(rays):
             return Status.NO_OUTER_BOUND, Explanation((otherwise,), held(bound))
-        fact = Cause.MOVES_FOR_EVER(level=float(level))
+        fact = Cause.MOVES_FOR_EVER()
         return Status.UNBOUNDED, Explanation((fact,), (LOWER_LEVEL, *held(bound)))
 
     def bounded(self, level: Level) -> Boundedness:
@@ -130,7 +130,7 @@ class QuantileShape(LineShape):
         remedies: tuple[Remedy, ...] | None = (LOWER_LEVEL, NORM_BOUND)
         verdict, fact, direction = "undetermined", Cause.NO_BOXES(most=LARGEST_RANK), None
         if len(rays):
-            verdict, fact = "unbounded", Cause.MOVES_FOR_EVER(level=float(level))
+            verdict, fact = "unbounded", Cause.MOVES_FOR_EVER()
             direction = rays[0]
         elif boxes is not None:
             fact = Cause.NOT_SETTLED(nodes=NODES)

@@ -15,7 +15,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._numerics import CUT, SEEN
+from unassuming._numerics import SEEN
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.choose import lines_of
 from unassuming.geometry.lines import Lines
@@ -188,9 +188,7 @@ class Shape(ABC):
         design = self.engine.objective.design
         if design is None:
             return np.diag(np.where(self.estimate != 0, np.abs(self.estimate), 1.0))
-        _, s, vt = np.linalg.svd(design.matrix, full_matrices=False)
-        keep = s > CUT * s[0]
-        return np.asarray(vt[keep] / s[keep, None])
+        return design.factor(np.ones(len(design.matrix)), design.penalty(0.0)).back.T
 
     def _members(self, q: int, origins: Array, directions: Array) -> list[Array]:
         return self.intervals(origins, directions, [q], points=False)[0]
