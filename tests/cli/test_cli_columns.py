@@ -113,7 +113,7 @@ def test_text_in_other_spellings_gives_the_same_numbers(run, write, name):
     _, expected = intervals()
     text = shown(run("region", write(name, head.format("\n".join(lines))), *words, *options))
     assert intervals()[1] == expected
-    assert ("1 rows with missing values dropped" in text) == (name == "gaps.csv")
+    assert ("rows with missing values dropped: 1" in text) == (name == "gaps.csv")
 
 
 def test_decimal_commas_and_encodings(run, write):

@@ -70,7 +70,7 @@ class Built:
         shown = ", ".join(names[:_SHOWN])
         if len(names) > _SHOWN:
             shown += f" and {len(names) - _SHOWN} more"
-        dropped = f", {self.dropped} rows with missing values dropped" if self.dropped else ""
+        dropped = f", rows with missing values dropped: {self.dropped}" if self.dropped else ""
         first = f"{self.problem.data.name}: target {self.problem.target}, features {shown}{dropped}"
         return "\n".join([first, *self.columns.remarks, *in_words(self.problem, self.terms)])
 

@@ -177,7 +177,7 @@ def run_experiment(
     first, *others = sorted(levels, reverse=True)
     result = ua.assignment_test(table.y.to_numpy(), **given, level=first, **settings)
     said = ", ".join(f"{option} {name}" for option, name in named.items())
-    left_out = f", {table.dropped} rows with missing values dropped" if table.dropped else ""
+    left_out = f", rows with missing values dropped: {table.dropped}" if table.dropped else ""
     typer.echo(f"{data.name}: target {target}, {said}{left_out}\n")
     without, chosen = result.experiment.names
     rows, more = f"Rows whose {named['treatment']} is {chosen}", ""

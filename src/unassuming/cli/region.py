@@ -93,6 +93,8 @@ def run_summary(problem: Problem, source: Source, columns: Columns, asked: Asked
         files.remove_others("summary", asked.out, written)
     remarks = [] if picture else ["No picture: no interval has a finite end."]
     texts = [summary.text(Language.COMMAND_LINE) for summary in summaries]
+    if not (asked.check or asked.ordered):
+        remarks.append("The assumption was not checked: --check looks at residuals and fit.")
     for text in (built.heading, *texts, *_remarks(built, advice, asked), *remarks):
         _say(f"{text}\n")
     _say(f"Wrote {', '.join(map(str, written))}.{missing}")

@@ -33,22 +33,28 @@ _MOST_PANELS, _POINTS, _COMMON = 6, 1500, 3
 # coefficients for which regression quantiles have bounds.
 _SMALL, _MOST_OF_QUANTILES = 0.05, 4
 
-# What to do about a check that fails, in Python and on the command line.
-_ADVICE = {
-    "symmetry of many columns": (
+# What to do about noise that is not as assumed, if the reasons against it do not hold.
+_OTHER_NOISE = (
+    (
+        "Use a regression quantile such as the median, QuantileRegressor(alpha=0).",
+        "Use a regression quantile such as the median, --model quantile.",
+        {"many columns"},
+    ),
+    (
         "If the errors have one distribution in all rows, use noise='exchangeable'.",
         "If the errors have one distribution in all rows, use --noise exchangeable.",
+        {"equal spread"},
     ),
-    "symmetry": (
-        "Use a regression quantile such as the median, QuantileRegressor(alpha=0), or, if the "
-        "errors have one distribution in all rows, noise='exchangeable'.",
-        "Use a regression quantile such as the median, --model quantile, or, if the errors have "
-        "one distribution in all rows, --noise exchangeable.",
-    ),
-    "equal spread": (
+    (
         "Use noise='symmetric', which allows unequal spread.",
         "Use --noise symmetric, which allows unequal spread.",
+        {"symmetry"},
     ),
+)
+_TRANSFORM = "A transformation of the target, such as its logarithm, may make the errors symmetric."
+
+# What to do about a check that fails, in Python and on the command line.
+_ADVICE = {
     "no order": (
         "If the rows are times, ua.ARX may describe them; if rows of a group depend on each other, "
         "use noise=ua.noise.BlockSymmetric(groups).",
@@ -383,16 +389,26 @@ def warnings_of(
     tests = () if diagnosis is None else diagnosis.indications
     assumed = [one for one in tests if one.assumed and not one.unavailable]
     advisable = (Symmetric, Exchangeable, SymmetricExchangeable, Spherical)
-    many = len(region.names) > _MOST_OF_QUANTILES
+    against = {one.name for one in tests if not one.unavailable and one.pvalue <= _SMALL}
+    if len(region.names) > _MOST_OF_QUANTILES:
+        against.add("many columns")
     for one in assumed:
         if len(assumed) * one.pvalue <= _SMALL:
-            key = "symmetry of many columns" if many and one.name == "symmetry" else one.name
-            advice = _in(language, *_ADVICE[key]) if isinstance(region.noise, advisable) else ""
+            advice = ""
+            if isinstance(region.noise, advisable):
+                known = _ADVICE.get(one.name)
+                advice = _other_noise(language, against) if known is None else _in(language, *known)
             said.append(
                 f"The residuals are evidence against an assumption on the noise: {one.name}, "
                 f"p-value {one.pvalue:.3g}. {one.question} {advice}".strip()
             )
     return tuple(said)
+
+
+def _other_noise(language: Language, against: set[str]) -> str:
+    """Return the assumptions that nothing speaks against, or what may mend this one."""
+    ways = [_in(language, *said) for *said, unless in _OTHER_NOISE if not unless & against]
+    return " ".join(ways) or _TRANSFORM
 
 
 def _code(region: Region, **given: Any) -> str:
