@@ -151,10 +151,6 @@ def test_a_broken_law_of_noise_is_named(noise, message):
         check_noise(noise, N)
 
 
-def test_the_plain_class_itself_keeps_the_laws():
-    check_noise(Signs(), N)
-
-
 # --- objectives -----------------------------------------------------------------------------------
 
 X, Y, _ = ua.datasets.linear(n=20, d=2, random_state=0)

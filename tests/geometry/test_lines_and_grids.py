@@ -7,7 +7,6 @@ from sklearn.svm import SVR, LinearSVR
 
 import unassuming as ua
 from engines import engine_of
-from recorded import problems
 from scans import assert_flips
 from unassuming import noise as noises
 from unassuming.geometry.choose import lines_of
@@ -15,9 +14,6 @@ from unassuming.geometry.grid_lines import GridLines
 from unassuming.membership import Engine
 from unassuming.objectives import factory_for
 from unassuming.ranking import Order
-
-EXACT = [name for name in problems() if lines_of(engine_of(name)).exact]
-
 
 KERNEL = {"kernel": "rbf", "gamma": 0.5}
 MODELS = {
@@ -74,11 +70,6 @@ def test_membership_flips_at_every_end_for_every_loss_and_noise(name, noise):
     assert lines.exact
     for origin, direction in random_lines(objective.estimate(), rng):
         assert_flips(engine, lines, origin, direction, [4, 20], size=1e-6, count=150)
-
-
-def test_the_grid_is_left_to_systems_and_scales():
-    left = {problems()[n].text["estimator"]["class"] for n in problems() if n not in EXACT}
-    assert left == {"HuberRegressor", "ARX"}
 
 
 @pytest.mark.parametrize(

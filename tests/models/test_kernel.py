@@ -2,19 +2,15 @@
 
 import cvxpy as cp
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV
-from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conventions import follows
-from unassuming.kernels import gram, truncated_parabolic
+from unassuming.kernels import gram
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 
 RNG = np.random.default_rng(21)
@@ -64,32 +60,6 @@ def test_every_kind_of_kernel_agrees_with_its_precomputed_gram_matrix(model, par
 
 
 @ids
-def test_the_constructor_only_stores(model):
-    parameters = model.get_params()
-    fitted = clone(model).fit(X, Y)
-    assert fitted.get_params() == parameters
-    assert clone(model).set_params(kernel="rbf").get_params()["kernel"] == "rbf"
-
-
-@ids
-def test_data_frames_and_grid_search(model):
-    frame = pd.DataFrame(X, columns=["first", "second"])
-    fitted = clone(model).set_params(kernel="rbf").fit(frame, Y)
-    np.testing.assert_array_equal(fitted.feature_names_in_, ["first", "second"])
-    np.testing.assert_array_equal(
-        fitted.predict(frame), clone(model).set_params(kernel="rbf").fit(X, Y).predict(X)
-    )
-    search = GridSearchCV(clone(model), {"kernel": ["linear", "rbf"], "gamma": [0.1, 1.0]}, cv=3)
-    assert np.isfinite(search.fit(X, Y).best_score_)
-
-
-@ids
-def test_predicting_before_fitting(model):
-    with pytest.raises(NotFittedError):
-        clone(model).predict(X)
-
-
-@ids
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, "1", None, True])
 def test_penalties_must_be_positive_numbers(model, value):
     names = {KernelLasso: ["alpha"], KernelHuber: ["alpha", "delta"], LSSVC: ["C"]}[type(model)]
@@ -97,21 +67,6 @@ def test_penalties_must_be_positive_numbers(model, value):
         message = rf"{name} of {type(model).__name__} is not usable: expected a positive number"
         with pytest.raises(ValueError, match=message):
             clone(model).set_params(**{name: value}).fit(X, Y)
-
-
-@pytest.mark.parametrize("model", [KernelHuber(), LSSVC()], ids=str)
-def test_indefinite_kernels_are_refused(model):
-    grid = np.linspace(0.0, 10.0, 24).reshape(-1, 1)
-    with pytest.raises(ValueError, match=rf"indefinite, which {type(model).__name__} cannot use"):
-        clone(model).set_params(kernel=truncated_parabolic).fit(grid, Y)
-
-
-@ids
-def test_weights_must_leave_something(model):
-    with pytest.raises(ValueError, match=r"at least one non-zero number"):
-        clone(model).fit(X, Y, sample_weight=np.zeros(24))
-    with pytest.raises(ValueError, match=r"[Nn]egative"):
-        clone(model).fit(X, Y, sample_weight=np.linspace(-1.0, 1.0, 24))
 
 
 # --- what each minimises --------------------------------------------------------------------------
@@ -176,28 +131,6 @@ def test_cvxpy_solves_the_same_problem_with_slacks():
     )
     np.testing.assert_allclose(X.T @ model.dual_coef_, w.value, atol=1e-6)
     assert model.intercept_ == pytest.approx(float(b.value), abs=1e-6)
-
-
-@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (-1, 1), (3, 7), (False, True)])
-def test_any_two_labels(labels):
-    y = np.asarray(labels)[(Y > 0).astype(int)]
-    model = LSSVC(1.0, kernel="rbf", gamma=1.0).fit(X, y)
-    np.testing.assert_array_equal(model.classes_, labels)
-    reference = LSSVC(1.0, kernel="rbf", gamma=1.0).fit(X, Y)
-    np.testing.assert_array_equal(model.dual_coef_, reference.dual_coef_)
-    expected = np.asarray(labels)[(model.decision_function(X) > 0.0).astype(int)]
-    np.testing.assert_array_equal(model.predict(X), expected)
-
-
-def test_two_classes_only():
-    assert not get_tags(LSSVC()).classifier_tags.multi_class
-    for y, w, given in [
-        (np.arange(24) % 3, None, "more classes"),
-        (np.ones(24), None, "one class, 1"),
-        (Y, (Y > 0).astype(float), "one class, 1"),
-    ]:
-        with pytest.raises(ValueError, match=f"^Only binary classification is.*given {given}"):
-            LSSVC().fit(X, y, sample_weight=w)
 
 
 # --- conventions ----------------------------------------------------------------------------------
