@@ -34,12 +34,6 @@ def within_binomial_band(count, n, p):
 # --- shapes and truth -------------------------------------------------------------------------
 
 
-def test_sine_is_x_sin_x_at_equidistant_inputs():
-    X, y, f = datasets.sine(n=11, noise=zeros)
-    assert X.ravel().tolist() == list(range(11))
-    assert y.tolist() == f(X).tolist() == [x * np.sin(x) for x in range(11)]
-
-
 def test_linear_returns_intercept_first():
     X, y, coefficients = datasets.linear(n=9, d=4, noise=zeros, random_state=1)
     np.testing.assert_allclose(np.c_[np.ones(9), X] @ coefficients, y, rtol=0, atol=1e-13)

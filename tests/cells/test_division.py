@@ -16,7 +16,7 @@ from unassuming.cells.division import (
     half_width,
     information,
 )
-from unassuming.cells.estimates import Atoms, order_of
+from unassuming.cells.estimates import Atoms
 from unassuming.cells.theorem import intervals
 
 
@@ -37,17 +37,6 @@ def atoms_of(Phi, units=None, intercept=True):
 def members(places, N):
     """The cells as a set of sets."""
     return {frozenset(row[row < N].tolist()) for row in places}
-
-
-def test_ties_in_the_order_are_broken_by_a_permutation_that_the_key_fixes():
-    values = np.repeat([1.0, 3.0, 2.0], 40)[:, None]
-    order = order_of(values)
-    assert sorted(order.tolist()) == list(range(120))
-    assert values[order, 0].tolist() == sorted(values[:, 0].tolist(), reverse=True)
-    inside = order[:40] - 40
-    assert abs(np.corrcoef(inside, np.arange(40))[0, 1]) < 0.5
-    assert order.tolist() == order_of(values * (1 + 1e-13)).tolist()
-    assert order.tolist() != order_of(values, key=1).tolist()
 
 
 @pytest.mark.parametrize("units", [False, True])

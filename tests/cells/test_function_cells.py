@@ -20,7 +20,6 @@ from unassuming.cells.functions import (
     function_band,
 )
 from unassuming.cells.predict import (
-    MadeUp,
     choose,
     interleaved,
     pointwise_half_width,
@@ -174,24 +173,6 @@ def test_the_model_error_is_covered_at_its_worst():
     for delta, covered in ((0.1, True), (0.05, False)):
         got = biased_intervals(u, found, Assumed(0.0, delta), 0.9)
         assert bool(got.lower[0] <= 2.3 + 1e-12 and got.upper[0] >= 2.3) is covered
-
-
-@pytest.mark.parametrize(("n", "K"), [(30, 5), (60, 5), (60, 6), (120, 8)])
-def test_the_predicted_width_is_that_of_gaussian_noise(n, K):
-    """With 30 rows the norm bound decides, with 120 the noise."""
-    _, system, wanted = problem(n=n, z=(4.37, 2.2))
-    kriging, a, found = estimated(system, wanted, K=K, mu=1e-5)
-    assumed = Assumed(29.2, noise_scale=0.7)
-    made_up = MadeUp(system, wanted, assumed, 24)
-    width = pointwise_half_width(found, assumed, 0.9, made_up.shifts(a, kriging, slice(None)))
-    rng = np.random.default_rng(3)
-    functions = MadeUp(system, wanted, assumed, 400)
-    y = functions.at_rows + 0.7 * rng.normal(size=(400, n))
-    for i in range(2):
-        u = in_cells(kriging, a[i], y)
-        got = biased_intervals(u, found.part(np.full(400, i)), assumed, 0.9)
-        half = np.mean(got.upper - got.lower) / 2
-        assert width[i] == pytest.approx(half, rel=0.1)
 
 
 @pytest.mark.parametrize("trend", [0, 1])

@@ -1,4 +1,4 @@
-"""v_b and β_b against their definition, for rows, units and the sums of a stream."""
+"""v_b and β_b against their definition."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Outer bounds of label and quantile regions: no member outside, close to members, honest."""
+"""Boxes of label and quantile regions: none with a member is discarded."""
 
 from functools import partial
 
@@ -7,7 +7,6 @@ import pytest
 from sklearn.linear_model import QuantileRegressor, RidgeClassifier
 
 from unassuming._numerics import factor
-from unassuming.geometry.branch_and_bound import branch_and_bound
 from unassuming.geometry.choose import lines_of
 from unassuming.geometry.labels.boxes import Admissible, LabelBoxes
 from unassuming.geometry.labels.lines import LabelModel
@@ -136,34 +135,6 @@ def quantiles(seed, *, n=40, tau=0.5, alpha=0.0, m=20, columns=1):
 def sign_boxes(engine, apart=None):
     start = engine.objective.estimate()
     return SignBoxes.of(SignModel.of(engine), start, plain_factor(engine), apart)
-
-
-def quantile_bounds(engine, g, q, apart=None, **options):
-    boxes, start = sign_boxes(engine, apart), engine.objective.estimate()
-    nearby = partial(near, engine, start, np.hstack([boxes.back, boxes.free]).T, q)
-    return branch_and_bound(boxes, partial(boxes.keeps, q=q), g, nearby, **options)
-
-
-def members_of(engine, q, seed, size=3000):
-    rng, estimate = np.random.default_rng(seed), engine.objective.estimate()
-    scale = np.exp(rng.uniform(-3, 4, size=(size, 1)))
-    some = estimate + scale * rng.normal(size=(size, len(estimate)))
-    some[::10, 1] = 0.0
-    return some[engine.rank(some) <= engine.m - q]
-
-
-@pytest.mark.parametrize(("tau", "alpha"), [(0.5, 0.0), (0.2, 0.0), (0.5, 0.1), (0.8, 0.02)])
-@pytest.mark.parametrize("n", [12, 40])
-def test_bounds_of_quantiles_hold_every_member(tau, alpha, n):
-    engine = quantiles(n, n=n, tau=tau, alpha=alpha)
-    g = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 2.0]])
-    for q in (2, 10):
-        values = members_of(engine, q, 0) @ g.T
-        found = quantile_bounds(engine, g, q, nodes=4000)
-        assert (values <= found.upper).all()
-        assert (values >= found.lower).all()
-        if found.witnesses is not None:
-            assert (engine.rank(found.witnesses.reshape(-1, 2)) <= engine.m - q).all()
 
 
 def test_no_box_with_a_member_is_discarded():

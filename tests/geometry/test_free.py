@@ -1,4 +1,4 @@
-"""Whether regions are bounded: counts of signs, and eigenvalues below the cut."""
+"""What nothing determines: coefficients that columns share, fitted values of free cycles."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Lines of every model: the recorded crossings, and membership flips at every end."""
+"""Lines of every loss and noise: membership flips at every end; grids bracket members."""
 
 import numpy as np
 import pytest

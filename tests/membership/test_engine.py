@@ -1,4 +1,4 @@
-"""Statistics, sets and bounds beside plain formulas and a convex solver."""
+"""Large tables: rows in parts, rows with equal signs summed first."""
 
 import numpy as np
 import pytest

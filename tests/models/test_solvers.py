@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -195,22 +194,6 @@ def test_logistic(seed, n, d, strength, ratio):
     penalty = 10.0**strength * np.r_[0.0, np.ones(d)]
     q, p = (1 - ratio) * penalty, ratio * penalty
     assert lack(Phi, y, c, q, p, logistic(Phi, y, c, q, p)) < 1e-12
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_logistic_is_the_minimum_that_a_general_method_finds(seed):
-    Phi, y, c = labels(seed)
-    Phi[:, 1:] /= np.abs(Phi[:, 1:]).max(axis=0)
-    q, p = np.r_[0.0, np.full(4, 0.4)], np.r_[0.0, np.full(4, 0.3)]
-
-    def value(split):  # a = a⁺ - a⁻ makes the absolute values smooth
-        a = split[:5] - split[5:]
-        loss = c @ np.logaddexp(0, -y * (Phi @ a))
-        return loss + q @ a**2 / 2 + np.r_[p, p] @ split
-
-    found = minimize(value, np.zeros(10), bounds=[(0, None)] * 10, tol=1e-14)
-    a = logistic(Phi, y, c, q, p)
-    np.testing.assert_allclose(a, found.x[:5] - found.x[5:], atol=1e-4)
 
 
 def test_groups_have_their_own_odds_and_dependent_columns_share_them():

@@ -1,4 +1,4 @@
-"""Noise in another basis: rotated data, transformations of coordinates, and what is refused."""
+"""Noise in another basis: transformations of coordinates, and what is refused."""
 
 from collections import Counter
 from itertools import product
@@ -28,7 +28,6 @@ RNG = np.random.default_rng(3)
 Q = ortho_group.rvs(N, random_state=1)
 X = RNG.normal(size=(N, 2))
 Y = 0.5 + X @ [1.0, -2.0] + Q @ (RNG.laplace(size=N) * np.geomspace(2, 0.2, N))
-PHI = np.column_stack([np.ones(N), X])
 
 
 def region_of(model, noise, X=X, y=Y, **options):
@@ -52,13 +51,6 @@ class Plain(ua.noise.Noise):
         return self.noise.apply(drawn, residuals, fitted)
 
 
-INNER = {
-    "symmetric": "symmetric",
-    "exchangeable": "exchangeable",
-    "both": "symmetric-exchangeable",
-    "rotations": "spherical",
-    "blocks": ua.noise.BlockSymmetric(np.arange(N) // 3),
-}
 MODELS = {
     "least squares": LinearRegression(),
     "ridge": Ridge(2.0),
@@ -86,30 +78,6 @@ def test_ranks_are_those_of_transformed_residuals(name):
     np.testing.assert_array_equal(one.perturbations.apply(r), two.perturbations.apply(r))
 
 
-@pytest.mark.parametrize("inner", INNER)
-def test_a_model_of_squares_is_that_of_the_rotated_data(inner):
-    """Everything agrees with a region that is built on (Qᵀy, QᵀΦ) by hand."""
-    one = region_of(LinearRegression(), ua.noise.InBasis(Q, INNER[inner]))
-    two = region_of(LinearRegression(fit_intercept=False), INNER[inner], Q.T @ PHI, Q.T @ Y)
-    np.testing.assert_allclose(one.estimate, two.estimate, atol=1e-12)
-    tried = one.estimate + 0.3 * RNG.normal(size=(80, 3))
-    np.testing.assert_array_equal(one.rank(tried), two.rank(tried))
-    ours, theirs = (
-        one.interval(level=0.8, simultaneous=True, method="joint"),
-        two.interval(level=0.8, simultaneous=True, method="joint"),
-    )
-    assert ours.status is theirs.status
-    np.testing.assert_allclose(ours.lower, theirs.lower, rtol=1e-7)
-    np.testing.assert_allclose(ours.upper, theirs.upper, rtol=1e-7)
-    ours, theirs = (
-        r.summary(level=0.75, cells=3 if inner == "blocks" else None) for r in (one, two)
-    )
-    np.testing.assert_allclose(ours.lower, theirs.lower, rtol=1e-7)
-    np.testing.assert_allclose(ours.pvalue, theirs.pvalue)
-    ours, theirs = one.reach(np.eye(3), level=0.8), two.reach(np.eye(3), level=0.8)
-    np.testing.assert_allclose(ours, theirs, rtol=1e-7)
-
-
 @pytest.mark.slow
 def test_values_one_at_a_time_cover_a_function_of_bounded_norm():
     """The noise is correlated, and independent in rotated rows."""
@@ -123,24 +91,6 @@ def test_values_one_at_a_time_cover_a_function_of_bounded_norm():
         found = region.band(X[:1], level=0.8, norm_bound=norm, simultaneous=False, cells=cells)
         hits += bool(found.lower[0] <= truth <= found.upper[0])
     assert hits >= binom.ppf(1e-6, runs, found.attained[0])
-
-
-@pytest.mark.slow
-def test_instruments_in_rotated_cells_have_every_rank_equally_often():
-    """All signs of six cells of coordinates, with a column that depends on the noise."""
-    rng = np.random.default_rng(2)
-    cells, size = np.arange(N) % 6, np.abs(rng.laplace(size=N)) + 0.1
-    w, control, own = rng.normal(size=(3, N))
-    model, ranks = ua.InstrumentalRegression(endogenous=0, instruments=2), Counter()
-    for signs in product([1, -1], repeat=6):
-        e = Q @ (size * np.array(signs)[cells])
-        price = 0.5 * w + 0.8 * e + own
-        y = 1 - control + 0.7 * price + e
-        table = np.column_stack([price, control, w])
-        region = region_of(model, ua.noise.InBasis(Q), X=table, y=y, m=4)
-        ranks[region.hypothesis("x0", value=0.7, cells=cells).rank] += 1
-    assert set(ranks) == set(range(1, 33))
-    assert set(ranks.values()) == {2}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A user's own estimator, and exact class matching."""
+"""A user's own estimator, exact class matching, and what refused estimators are told."""
 
 import numpy as np
 import pytest

@@ -37,14 +37,6 @@ def test_every_admissible_level_survives_the_way_through_a_float(qm):
         assert Level.at_least(p, m) == Level(q, m)
 
 
-@pytest.mark.parametrize(
-    ("p", "m", "q"),
-    [(0.95, 100, 5), (0.9, 100, 10), (0.29, 100, 71), (1 / 3, 3, 2), (2 / 3, 3, 1), (0.5, 2, 1)],
-)
-def test_levels_that_floats_cannot_hold_are_recognised(p, m, q):
-    assert Level.at_least(p, m) == Level(q, m)
-
-
 @given(st.floats(0.001, 0.999), st.integers(2, 500))
 def test_at_least_gives_the_smallest_admissible_level_that_is_not_below(p, m):
     admissible_levels = [

@@ -1,7 +1,5 @@
 """Is the region bounded, and which values are? Counts decide; rays and 60 digits confirm."""
 
-from itertools import combinations
-
 import mpmath as mp
 import numpy as np
 import pytest
@@ -86,31 +84,6 @@ def test_the_direction_of_a_verdict_never_ends(level):
     assert region.reach(verdict.direction, level) > 1e9
     moved = region.objective.design.matrix @ verdict.direction
     assert (np.abs(moved) > 1e-6 * np.abs(moved).max()).sum() == 1  # one fitted value alone
-
-
-@pytest.mark.parametrize("model", [LinearRegression(), Ridge(0.5)], ids=["least squares", "ridge"])
-def test_ranks_of_the_rows_count_the_cylinders(model):
-    # E_i is bounded iff the minus rows have rank d and, without penalty, the plus rows too.
-    X, y, _ = ua.datasets.linear(n=16, d=5, random_state=1)
-    region = ua.confidence_region(model, X, y, m=100, random_state=1)
-    Phi = np.column_stack([np.ones(16), X])
-    flat, sides = 0, (-1, 1) if isinstance(model, LinearRegression) else (-1,)
-    for s in signs(region):
-        flat += any(np.linalg.matrix_rank(Phi[s == side]) < 6 for side in sides)
-    assert 5 < flat < 95
-    # A direction leaves at most five rows alone: these columns are in general position.
-    some = np.array([[j in rows for j in range(16)] for rows in combinations(range(16), 5)])
-    inside = [((signs(region) == side).astype(int) @ ~some.T == 0) for side in sides]
-    shared = int(np.any(inside, axis=0).sum(axis=0).max())
-    assert 1 <= shared < flat
-    found = verdicts(region)
-    assert all(v.verdict == "bounded" for v in found[flat:])
-    assert not any(v.verdict == "bounded" for v in found[:shared])
-    assert not any(v.verdict == "unbounded" for v in found[shared:])
-    radii = [
-        e.squared_radius for e in region.ellipsoid([1 - q / 100 for q in range(1, 100)]).values()
-    ]
-    assert np.isinf(radii).sum() == flat
 
 
 # --- rays confirm verdicts ---

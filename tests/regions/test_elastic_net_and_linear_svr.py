@@ -1,4 +1,4 @@
-"""ElasticNet and LinearSVR: plain formulas, all sign vectors, lines, and what is refused."""
+"""ElasticNet and LinearSVR: plain formulas, all sign vectors, and what is refused."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""`region.summary` and its relatives: intervals and tests of one number at a time."""
+"""`region.summary` and its relatives: pointwise intervals and tests."""
 
 import warnings
 
