@@ -75,17 +75,6 @@ def test_coverage_is_that_of_the_level_and_not_more():
     assert within_binomial_band(inside, runs, 15 / 16)
 
 
-def test_numbers_that_some_cell_does_not_identify_have_no_bounds():
-    beta, v = np.arange(8.0).reshape(2, 4), np.ones((2, 4))
-    v[1, 2] = 0
-    band = balanced_band(beta, sigma(v), 0.75)
-    assert np.isfinite(band.half_width).tolist() == [True, False]
-    alone = balanced_band(beta[:1], sigma(v[:1]), 0.75)
-    assert band.half_width[0] == alone.half_width[0]
-    assert np.isinf(balanced_band(beta, sigma(v), 0.9).half_width).all()
-    assert band.pvalue[1] == 1
-
-
 def information(Q, U):
     """What K cells say about the numbers U."""
     atoms = Atoms.of(Q, np.zeros(len(Q)))

@@ -80,28 +80,6 @@ RBF2 = {"kernel": "rbf", "gamma": 2.0}
 weighted = pytest.mark.parametrize("w", [np.ones(60), WEIGHTS], ids=["plain", "weighted"])
 
 
-@weighted
-@pytest.mark.parametrize("alpha", [5.0, 0.3, 0.01])
-def test_the_subgradient_of_the_kernel_lasso(alpha, w):
-    model = KernelLasso(alpha, **RBF2).fit(GRID, NOISY, sample_weight=w)
-    a, kept = model.dual_coef_, w > 0
-    correlations = (K @ (w * (NOISY - K @ a)))[kept]
-    sign = np.sign(a[kept])
-    np.testing.assert_allclose(correlations[sign != 0], alpha * sign[sign != 0], atol=1e-9)
-    assert np.max(np.abs(correlations)) <= alpha + 1e-9
-    assert 0 < np.count_nonzero(a) < 50
-    assert not a[~kept].any()
-
-
-@weighted
-@pytest.mark.parametrize("alpha", [2.0, 0.01])
-@pytest.mark.parametrize("delta", [0.1, 1.0, 10.0])
-def test_the_fixed_point_of_kernel_huber(alpha, delta, w):
-    a = KernelHuber(alpha, delta=delta, **RBF2).fit(GRID, NOISY, sample_weight=w).dual_coef_
-    expected = w * np.clip(NOISY - K @ a, -delta, delta)
-    np.testing.assert_allclose(alpha * a, expected, atol=1e-11 * np.abs(NOISY).max())
-
-
 def test_kernel_huber_is_kernel_ridge_in_the_limit_and_safer_with_outliers():
     ridge = KernelRidge(0.7, **RBF2).fit(GRID, NOISY, sample_weight=WEIGHTS + 0.1)
     limit = KernelHuber(0.7, delta=1e6, **RBF2).fit(GRID, NOISY, sample_weight=WEIGHTS + 0.1)

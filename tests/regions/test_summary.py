@@ -222,18 +222,6 @@ def test_spherical_noise_gives_the_t_interval():
     assert region.summary(method="cells").method == ("cells",) * 3
 
 
-def test_statistics_give_the_rank_and_several_functionals_may_be_combined():
-    region = region_of()
-    one = region.hypothesis("x0", 0.7, level=0.9)
-    assert one.rank == 1 + (one.statistics[1:] < one.statistics[0]).sum()
-    assert one.statistics.shape == (one.m,)
-    # τ = (x0, x0 + x1) is the same hypothesis as (x0, x1)
-    first = region.hypothesis(["x0", "x1"], [1.0, 2.0])
-    second = region.hypothesis([[0.0, 1, 0], [0, 1, 1]], [1.0, 3.0])
-    assert first.rank == second.rank
-    np.testing.assert_allclose(first.statistics, second.statistics, rtol=1e-8, atol=1e-10)
-
-
 def test_a_pointwise_band_is_an_interval_of_each_value():
     region = region_of(n=200)
     X = np.array([[0.0, 0.0], [1.0, -1.0]])

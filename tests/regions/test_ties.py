@@ -113,47 +113,6 @@ def test_where_everything_ties_the_tie_order_is_the_rank(estimator, X, y, a, noi
     assert len(seen) == 2
 
 
-# --- singular Gram matrices: the quotient space (theory 1) ---
-
-
-DOUBLED = np.array([[0.0], [1.0], [1.0], [2.5], [2.5], [2.5], [4.0], [5.0]])
-DOUBLED_NULL = np.array(
-    [[0, 1, -1, 0, 0, 0, 0, 0], [0, 0, 0, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -2, 0, 0.0]]
-)
-PLANE = np.array([[1.0, 0], [0, 1], [1, 1], [1, -1], [2, 1], [-1, 2], [3, 0], [1, 3]])
-PLANE_NULL = np.array(
-    [[1.0, 1, -1, 0, 0, 0, 0, 0], [1, -1, 0, -1, 0, 0, 0, 0], [2, 1, 0, 0, -1, 0, 0, 0]]
-)
-Y8 = np.random.default_rng(21).normal(size=8) * 2
-
-
-@pytest.mark.parametrize(
-    ("noise", "weight"),
-    list(zip(EVERY, 2 * [None, np.array([1, 2, 0.5, 1, 3, 1, 1, 0.7])], strict=True)),
-)
-@pytest.mark.parametrize(
-    ("kernel", "X", "null"),
-    [
-        ({"kernel": "rbf", "gamma": 0.5}, DOUBLED, DOUBLED_NULL),
-        ({"kernel": "laplacian", "gamma": 1.0}, DOUBLED, DOUBLED_NULL),
-        ({"kernel": "linear"}, PLANE, PLANE_NULL),
-    ],
-    ids=["rbf", "laplacian", "linear"],
-)
-def test_a_null_vector_of_the_gram_matrix_changes_no_rank(kernel, X, null, weight, noise):
-    estimator = KernelRidge(alpha=0.5, **kernel)
-    region = ua.confidence_region(
-        estimator, X, Y8, noise=noise, sample_weight=weight, random_state=4
-    )
-    rng = np.random.default_rng(0)
-    near = region.estimate + rng.normal(size=(60, 8)) * np.geomspace(0.01, 2, 60)[:, None]
-    moved = near + rng.normal(size=(60, 3)) * [1.0, 10.0, 100.0] @ null
-    ranks = region.rank(near)
-    assert len(np.unique(ranks)) > 10
-    np.testing.assert_array_equal(region.rank(moved), ranks)
-    assert [region.rank(a) for a in moved] == ranks.tolist()
-
-
 # --- decimals and discrete noise ---
 
 

@@ -53,19 +53,6 @@ def test_many_leaves_whose_columns_drift_are_those_in_memory():
     assert len(region.objective.y) == 15 * 4
 
 
-def test_blocks_change_sign_together():
-    rng, n = np.random.default_rng(1), 5000
-    X, y = table("normal", n, rng)
-    labels = rng.integers(0, 300, n)
-    numbers = {label: k for k, label in enumerate(dict.fromkeys(labels.tolist()))}
-    units = np.array([numbers[label] for label in labels.tolist()])
-    region = streamed(X, y, Ridge(), (7, 4000), noise=ua.noise.BlockSymmetric(labels)).region()
-    memory = in_memory(region, Ridge(), X, y, units=units)
-    a = near(memory, 30, rng)
-    assert region._engine.rank(a).tolist() == memory.rank(a).tolist()
-    assert region.problem.cells.blocks
-
-
 @pytest.mark.parametrize(
     ("n", "model", "m"),
     [(2, Ridge(), 4), (3, Ridge(), 8), (3, LinearRegression(), 4), (9, LinearRegression(), 128)],
