@@ -2,8 +2,6 @@
 
 from functools import cache
 
-import numpy as np
-
 from recorded import make, problems
 from unassuming import noise as noises
 from unassuming.geometry.quadratic import QuadraticSets
@@ -50,33 +48,7 @@ def engine_of(name):
     return Engine(objective, noise, problem.drawn, order, problem.text["weighting"])
 
 
-def rows_at(problem, inputs):
-    """The rows of Φ at inputs."""
-    spec, Z = problem.text["estimator"], np.array(inputs)
-    *before, _ = spec.get("steps", [spec])
-    X = problem.arrays.get("X")
-    for step in before:
-        fitted = make(step).fit(X)
-        X, Z = fitted.transform(X), fitted.transform(Z)
-    return engine_of(problem.name).objective.design.rows(Z)
-
-
 def quadratic_sets(name, **options):
     """The sets of a problem, or None where they are not ellipsoids."""
     engine = engine_of(name)
     return QuadraticSets.of(engine, **options) if QuadraticSets.exist(engine) else None
-
-
-def asked(kind, **such):
-    """The recorded questions of a kind: pairs of a problem's name and a question."""
-    return [
-        (name, question)
-        for name, problem in problems().items()
-        for question in problem.questions
-        if question["ask"] == kind and all(question.get(k) == v for k, v in such.items())
-    ]
-
-
-def count(level, m=100):
-    """q of a level 1 - q/m."""
-    return round((1 - level) * m)

@@ -43,17 +43,6 @@ BLOCKS = np.arange(N) // 3
 NAMES = np.where(Y > 0, "yes", "no")
 
 
-def dot(x, z):
-    return float(x @ z)
-
-
-class PairSymmetric(ua.noise.BlockSymmetric):
-    """A class of the user's own: pairs of rows are flipped together."""
-
-    def __init__(self, n):
-        super().__init__(np.arange(n) // 2)
-
-
 CASES = {
     "least squares": (LinearRegression(), {}),
     "ridge, weights": (Ridge(0.5), {"sample_weight": WEIGHT}),
@@ -149,25 +138,6 @@ def test_ranks_are_the_same_in_another_process(python, tmp_path):
     assert ran.stdout.splitlines() == expected
 
 
-def test_loading_draws_nothing(tmp_path, monkeypatch):
-    """The transformations are in the file: another generator of random numbers changes nothing."""
-    region = build(Ridge(0.5), noise="symmetric-exchangeable")
-    ua.save(region, tmp_path / "region")
-
-    def never(*args, **options):
-        raise AssertionError("something was drawn")
-
-    monkeypatch.setattr(ua.noise.SymmetricExchangeable, "draw", never)
-    assert_same(ua.load(tmp_path / "region"), region)
-
-
-@pytest.mark.slow
-def test_signs_take_a_bit_each(tmp_path):
-    x, y = np.random.default_rng(0).normal(size=(2, 500))
-    ua.save(build(LinearRegression(), X=x[:, None], y=y, m=1000), tmp_path / "region")
-    assert (tmp_path / "region").stat().st_size < 1.2 * 500 * 999 / 8 + 40_000
-
-
 # --- inputs of every kind -------------------------------------------------------------------------
 
 TOWNS = ["Aa", "Bo", "Cy", "Bo"] * 4
@@ -183,34 +153,7 @@ FRAMES = {
     ),
 }
 
-HOLES = [None if j % 5 == 0 else j for j in range(N)]
 DAYS = [datetime(2021, 1, 1) + timedelta(days=j) for j in range(N)]
-MORE_COLUMNS = {
-    "polars integers with holes": pl.DataFrame({"a": HOLES}),
-    "polars numbers with holes and nan": pl.DataFrame({"a": [np.nan, None, 1.0, 2.0] * 4}),
-    "polars truths with holes": pl.DataFrame({"a": [True, None, False, True] * 4}),
-    "polars text with holes": pl.DataFrame({"a": ["u", None, "v", "w"] * 4}),
-    "polars small integers": pl.DataFrame({"a": pl.Series(range(N), dtype=pl.UInt8)}),
-    "polars moments": pl.DataFrame({"a": DAYS}),
-    "polars moments with holes": pl.DataFrame({"a": [None, *DAYS[1:]]}),
-    "polars moments in a zone": pl.DataFrame(
-        {"a": pl.Series(DAYS, dtype=pl.Datetime("ms")).dt.replace_time_zone("Europe/Berlin")}
-    ),
-    "polars days": pl.DataFrame({"a": [day.date() for day in DAYS]}),
-    "polars spans": pl.DataFrame({"a": [day - DAYS[0] for day in DAYS]}),
-    "polars lists": pl.DataFrame({"a": [[1, 2]] * N}),
-    "pandas integers with holes": pd.DataFrame({"a": pd.array(HOLES, dtype="Int64")}),
-    "pandas numbers with holes": pd.DataFrame({"a": pd.array(HOLES, dtype="Float64")}),
-    "pandas truths with holes": pd.DataFrame(
-        {"a": pd.array([True, None, False, True] * 4, dtype="boolean")}
-    ),
-    "pandas text with holes": pd.DataFrame({"a": pd.array(["u", None] * 8, dtype="string")}),
-    "pandas objects of every kind": pd.DataFrame(
-        {"a": pd.Series([None, np.nan, "u", 1.5] * 4, dtype=object)}
-    ),
-    "pandas moments": pd.DataFrame({"a": DAYS}),
-    "pandas positions": pd.DataFrame({7: np.arange(N)}),
-}
 
 
 def encoder():
@@ -239,19 +182,6 @@ def test_frames_come_back_as_they_were(kind, tmp_path):
 
 def one_number(frame):
     return X[: frame.shape[0], :1]
-
-
-@pytest.mark.parametrize("kind", MORE_COLUMNS)
-def test_columns_of_every_kind_come_back_as_they_were(kind, tmp_path):
-    frame = MORE_COLUMNS[kind]
-    model = make_pipeline(FunctionTransformer(one_number), Ridge(0.5))
-    ua.save(build(model, X=frame), tmp_path / "region")
-    inputs = ua.load(tmp_path / "region", estimator=model).inputs
-    assert list(map(str, inputs.dtypes)) == list(map(str, frame.dtypes))
-    assert list(inputs.columns) == list(frame.columns)
-    assert inputs.equals(frame)
-    if "object" in map(str, frame.dtypes):  # pandas takes None and not-a-number for equal
-        assert list(map(repr, inputs["a"])) == list(map(repr, frame["a"]))
 
 
 @pytest.mark.parametrize(
@@ -337,21 +267,6 @@ def test_a_process_killed_while_it_writes_leaves_the_old_file_whole(python, tmp_
     assert ran.stdout.splitlines() == [f"{-signal.SIGKILL} True"] * 2, ran.stderr
     assert path.read_bytes() == before
     assert_same(ua.load(path), region)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="permissions and links of another kind")
-def test_permissions_and_links_are_those_of_the_file_before(tmp_path):
-    path, link = tmp_path / "region", tmp_path / "link"
-    ua.save(build(Ridge(0.5)), path)
-    mask = os.umask(0)
-    os.umask(mask)
-    assert path.stat().st_mode & 0o777 == 0o666 & ~mask
-    path.chmod(0o640)
-    link.symlink_to(path)
-    ua.save(build(Lasso(0.5)), link)
-    assert link.is_symlink()
-    assert path.stat().st_mode & 0o777 == 0o640
-    assert repr(ua.load(path)) == repr(build(Lasso(0.5)))
 
 
 def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):

@@ -95,7 +95,7 @@ def test_the_names_of_mapie_exist():
 @pytest.fixture(scope="module")
 def diabetes():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    region = ua.confidence_region(LinearRegression(), X[:150], y[:150])
     return {"region": region, "ua": ua, "Z": X[:2], "g": np.eye(11)[3]}
 
 

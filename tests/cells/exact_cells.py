@@ -56,18 +56,6 @@ def exact_weights(Phi, c, labels):
     return found
 
 
-def exact_ranks(scores):
-    """Smallest and largest rank of Z_0 over all tie orders, for scores u_b = v_b (β_b - τ)."""
-    K = len(scores)
-    statistics = [
-        abs(sum((s * u for s, u in zip((1, *rest), scores, strict=True)), Fraction(0)))
-        for rest in product((1, -1), repeat=K - 1)
-    ]
-    below = sum(z < statistics[0] for z in statistics)
-    ties = sum(z == statistics[0] for z in statistics)
-    return below + 1, below + ties, len(statistics)
-
-
 def within_binomial_band(count, runs, p):
     """Whether a count lies in the two-sided 1e-6 band of its binomial law."""
     low, high = binom.ppf([0.5e-6, 1 - 0.5e-6], runs, p)

@@ -75,43 +75,6 @@ def test_coverage_is_that_of_the_level_and_not_more():
     assert within_binomial_band(inside, runs, 15 / 16)
 
 
-def test_numbers_that_some_cell_does_not_identify_have_no_bounds():
-    beta, v = np.arange(8.0).reshape(2, 4), np.ones((2, 4))
-    v[1, 2] = 0
-    band = balanced_band(beta, sigma(v), 0.75)
-    assert np.isfinite(band.half_width).tolist() == [True, False]
-    alone = balanced_band(beta[:1], sigma(v[:1]), 0.75)
-    assert band.half_width[0] == alone.half_width[0]
-    assert np.isinf(balanced_band(beta, sigma(v), 0.9).half_width).all()
-    assert band.pvalue[1] == 1
-
-
-def loss(Q, labels, K):
-    """The mean share of the information that cells lose, to first order."""
-    G = np.array([Q[labels == b].T @ Q[labels == b] for b in range(K)])
-    return K * np.square(G - np.eye(Q.shape[1]) / K).sum() / Q.shape[1]
-
-
-def test_cells_have_nearly_equal_second_moments():
-    rng = np.random.default_rng(3)
-    for n, r, K in ((64, 3, 8), (400, 10, 16), (2000, 10, 32)):
-        Q = np.linalg.qr(np.column_stack([np.ones(n), rng.normal(size=(n, r - 1))]))[0]
-        labels = balanced_labels(Q, K)
-        assert np.ptp(np.bincount(labels)) <= 1
-        assert loss(Q, labels, K) < 0.2 * loss(Q, np.arange(n) % K, K)
-
-
-def test_blocks_stay_together_and_the_order_of_the_rows_does_not_matter():
-    rng = np.random.default_rng(4)
-    Q = np.linalg.qr(rng.normal(size=(240, 4)))[0]
-    units = np.repeat(np.arange(60), 4)
-    labels = balanced_labels(Q, 16, units)
-    assert (labels.reshape(60, 4) == labels[::4, None]).all()
-    order = rng.permutation(240)
-    moved = balanced_labels(Q[order], 16)
-    assert (moved == balanced_labels(Q, 16)[order]).all()
-
-
 def information(Q, U):
     """What K cells say about the numbers U."""
     atoms = Atoms.of(Q, np.zeros(len(Q)))

@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 
 from unassuming.cells.codes import (
-    fewest_cells,
     hadamard_words,
-    in_use,
     largest_q,
     number_of_words,
     words,
 )
-from unassuming.noise import powers
 
 
 def as_integers(s):
@@ -55,31 +52,6 @@ def test_any_seven_of_32_cells_see_all_signs_equally_often():
 def test_q_is_the_largest_with_the_level(level, m):
     q = largest_q(level, m)
     assert 1 - q / m >= level - 1e-12 > 1 - (q + 1) / m - 1e-12
-
-
-def test_levels_that_were_attained_are_attained_again():
-    for K in (6, 8, 16, 32):
-        m = number_of_words(K)
-        for q in (1, 2, m // 20, m // 2):
-            assert largest_q((m - q) / m, m) == q
-
-
-def test_fewest_cells():
-    assert [fewest_cells(level) for level in (0.5, 0.9, 0.95, 0.99, 0.9999)] == [2, 5, 6, 8, 15]
-
-
-def test_cells_in_use():
-    v = np.ones(32)
-    v[[3, 30]] = 0.0, 1e-12  # little is not nothing
-    assert in_use(v).tolist() == [i for i in range(32) if i != 3]
-    best = in_use(np.append(np.arange(20.0, 0.0, -1), 0))
-    assert best.tolist() == list(range(16))
-
-
-@pytest.mark.parametrize("m", [4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048])
-def test_powers_visit_every_column(m):
-    assert sorted(powers(m, m - 1).tolist()) == list(range(1, m))
-    assert powers(m, m)[-1] == 1
 
 
 def test_hadamard_words_are_balanced_and_a_group():

@@ -4,8 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from exact_cells import within_binomial_band
-from scipy.stats import f as f_law
 
 from unassuming.cells.codes import words
 from unassuming.cells.estimates import Atoms
@@ -59,23 +57,6 @@ def test_every_rank_occurs_equally_often_over_all_signs():
     assert np.bincount(ranks).tolist() == [0] + [2] * 32
 
 
-def test_a_cell_that_identifies_one_of_two_numbers_contributes_that_one():
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(48, 3))
-    X[:8, 2] = 0  # the first cell sees the second of the two columns only
-    Q, R = np.linalg.qr(X)
-    labels, C = np.arange(48) // 8, np.linalg.inv(R)[1:]
-    truth, e = rng.normal(size=3), rng.normal(size=48)
-    found = Several.of(*sums(Q, X @ truth + e, labels), C)
-    rank = [np.linalg.matrix_rank(V, tol=1e-8) for V in found.V]
-    assert rank == [1, 2, 2, 2, 2, 2]
-    ranks = []
-    for s in product((1, -1), repeat=6):
-        y = X @ truth + np.array(s)[labels] * e
-        ranks.append(joint_rank(Several.of(*sums(Q, y, labels), C).at(truth[1:]))[0])
-    assert np.bincount(ranks).tolist() == [0] + [2] * 32
-
-
 def test_ties_count_in_favour_of_the_hypothesis():
     y, labels = np.ones(8), np.arange(8)
     found = Several.of(*sums(np.full((8, 1), 8**-0.5), y, labels), np.full((1, 1), 8**-0.5))
@@ -95,27 +76,3 @@ def test_divisions_keep_most_of_the_information_or_are_infinite(n, level, finite
         G = Atoms.of(Q, np.zeros(n)).products(made.places)
         assert Several.of(G, np.zeros((len(G), 5, 1)), C).kept(C) > 0.9
         assert made.width < 1.1 * division(Atoms.of(Q, np.zeros(n)), C[:1], level).width
-
-
-def test_coverage_and_power_near_the_f_test():
-    n, runs, level = 120, 2000, 0.95
-    rng, Q, C = design(n)
-    made = division(Atoms.of(Q, np.zeros(n)), C, level, cells=10)
-    labels = np.empty(n + 1, dtype=int)
-    labels[made.places] = np.arange(len(made.places))[:, None]
-    labels, truth = labels[:n], rng.normal(size=5)
-    away = truth + np.linalg.pinv(C) @ np.linalg.cholesky(C @ C.T) @ [2.5, 2.5]
-    m = len(words(len(made.places)))
-    q, wrong, found, other = int((1 - level) * m), 0, 0, 0
-    noise = rng.standard_normal((runs, n))
-    for e in noise:
-        several = Several.of(*sums(Q, e, labels), C)
-        wrong += m - joint_rank(several.at(np.zeros(2)))[0] < q
-        far = C @ (truth - away)
-        found += m - joint_rank(several.at(far))[0] < q
-        fit = C @ (Q.T @ e) - far
-        rest = e - Q @ (Q.T @ e)
-        statistic = fit @ np.linalg.solve(C @ C.T, fit) / 2 / (rest @ rest / (n - 5))
-        other += statistic > f_law.ppf(level, 2, n - 5)
-    assert within_binomial_band(runs - wrong, runs, 1 - q / m)
-    assert found > 0.8 * other

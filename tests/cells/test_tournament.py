@@ -16,8 +16,6 @@ from unassuming.cells.tournament import (
     certified,
     certified_level,
     certified_q,
-    fewest_words,
-    gaussian_extreme,
     halves,
     palmrt_spans,
 )
@@ -58,21 +56,6 @@ def test_halves_keep_their_bound_over_all_signs(d, m):
     check_tournament(counts, m)
     assert sum(missed) <= 2**n // m
     assert d > 1 or sum(missed) > 0  # the bound is not void
-
-
-def test_halves_of_clusters_and_robust_halves():
-    rng = np.random.default_rng(3)
-    clusters = np.array([0, 0, 1, 2, 2, 2, 3, 4, 5, 5])
-    Phi, e = np.ones((10, 1)), rng.standard_cauchy(10)
-    made = Halves(np.array([1, 2, 3, 4, 5, 6]), 8)
-    for robust in (False, True):
-        counts = []
-        for signs in product((1, -1), repeat=6):
-            y = 4.0 + np.array(signs)[clusters] * e
-            sample = Sample.of(Phi, y, units=clusters)
-            found, tau = span_of_truth(sample, made, np.ones((1, 1)), 4.0, robust=robust)
-            counts.append(int(found.holding(tau)[0]))
-        check_tournament(counts, 8)
 
 
 def test_spans_of_halves_are_those_of_least_squares_in_both():
@@ -158,22 +141,6 @@ def test_the_interval_is_that_of_the_numbers_that_are_not_rejected(ends, level, 
     assert inside == (pvalue[0] > 1 - certified_level(level, m) + 1e-12)
 
 
-def test_least_squares_is_inside_the_hull_of_one_span():
-    found = Spans(np.array([[1.0, 2.0, 3.0]]), np.array([[4.0, 5.0, 6.0]]))
-    lower, upper, pvalue = certified(found, 0.75, tau=0.5, center=0.0)
-    assert (lower[0], upper[0], pvalue[0]) == (0.0, 6.0, 3 / 4)
-
-
-def test_halves_that_identify_nothing_do_not_restrict():
-    sample = Sample.of(np.eye(16)[:, :3], np.ones(16))
-    made = halves(sample.atoms, 0.9)
-    U = sample.at.vectors(np.eye(3)[:1])[0]
-    assert np.isinf(made.widths(sample.atoms, U)).all()
-    lower, upper, pvalue = certified(made.spans(sample, U), 0.9)
-    assert (lower[0], upper[0], pvalue[0]) == (-np.inf, np.inf, 1.0)
-    assert halves(Sample.of(np.eye(5), np.ones(5)).atoms, 0.95) is None
-
-
 @pytest.mark.parametrize(("n", "d", "bound"), [(24, 6, 2.0), (40, 10, 1.72), (100, 20, 1.55)])
 def test_one_group_of_halves_for_all_coefficients_is_narrow_enough(n, d, bound):
     """Over the t interval, for normal noise: the mean over 200 draws, the median coefficient."""
@@ -191,9 +158,3 @@ def test_one_group_of_halves_for_all_coefficients_is_narrow_enough(n, d, bound):
     assert np.median(np.mean(ratios, axis=0)) <= bound
     half = t.ppf(0.975, n - d)
     assert np.median(predicted / half) == pytest.approx(np.median(np.mean(ratios, axis=0)), rel=0.2)
-
-
-def test_fewest_words_and_the_largest_of_normal_deviations():
-    assert [fewest_words(level) for level in (0.8, 0.9, 0.95, 0.99)] == [8, 16, 32, 128]
-    draws = np.abs(np.random.default_rng(6).normal(size=(20000, 31))).max(axis=1)
-    assert np.median(draws) == pytest.approx(gaussian_extreme(32), rel=0.01)

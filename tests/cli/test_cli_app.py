@@ -4,27 +4,14 @@ import os
 import re
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import pytest
 
-import unassuming as ua
 from unassuming.cli import region
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = ("demo", "region", "summary", "report", "test", "arx", "experiment", "paper")
-
-
-def text_of(result):
-    assert result.exit_code == 0
-    assert result.stderr == ""
-    return " ".join(result.stdout.split())
-
-
-def test_without_arguments_it_explains_itself(run):
-    assert text_of(run()) == text_of(run("--help")) == text_of(run("-h"))
-    assert "Start with: unassuming demo" in text_of(run())
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -50,10 +37,6 @@ def test_help_and_wrong_options_import_no_large_package(words):
     loaded = ran.stdout.split("loaded: ")[1].split()
     assert not {"numpy", "scipy", "pandas", "sklearn", "matplotlib", "pyarrow"} & set(loaded)
     assert "typer" in loaded
-
-
-def test_the_version_is_that_of_the_library(run):
-    assert run("--version").stdout == f"unassuming {ua.__version__}\n"
 
 
 # Errors
@@ -158,10 +141,6 @@ def test_a_place_that_cannot_be_written_to_is_refused_at_once(run, tables):
     refused(run("region", "sine.csv", "--target", "y", "--out", inside), "--out cannot be written")
 
 
-def test_an_unknown_command_is_refused(run):
-    refused(run("regoin"), "No such command 'regoin'")
-
-
 def test_a_defect_is_reported_without_a_stack_trace(run, monkeypatch):
     def broken(*args, **options):
         raise RuntimeError("two\nlines")
@@ -170,26 +149,6 @@ def test_a_defect_is_reported_without_a_stack_trace(run, monkeypatch):
     result = run("region", "sine.csv", "--target", "y")
     assert result.exit_code == 1
     assert result.stderr == "error: unexpected RuntimeError: two lines. Please report it.\n"
-
-
-class Both(UserWarning, DeprecationWarning):
-    """A deprecation of the kind that pyparsing issues."""
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_warnings_are_notes_unless_they_are_for_developers(run, monkeypatch):
-    def warn(*args, **options):
-        for category in (UserWarning, RuntimeWarning, FutureWarning, DeprecationWarning, Both):
-            warnings.warn(f"a {category.__name__}", category, stacklevel=1)
-
-    monkeypatch.setattr(region, "run_region", warn)
-    result = run("region", "sine.csv", "--target", "y")
-    assert result.exit_code == 0
-    assert result.stderr.splitlines() == [
-        "note: a UserWarning",
-        "note: a RuntimeWarning",
-        "note: a FutureWarning",
-    ]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
-from unassuming.cli.columns import Columns, find, load, split_names
+from unassuming.cli.columns import Columns, find, load
 from unassuming.cli.options import Problem
 from unassuming.cli.tables import open_source
 
@@ -69,26 +69,6 @@ def test_text_becomes_indicators_and_columns_without_information_are_left_out(ru
     np.testing.assert_allclose(list(bounds["lower"].values()), expected.lower, rtol=1e-6)
 
 
-def test_inputs_of_the_band_have_the_categories_of_the_data(run, write, shop):
-    path = write("shop.csv", shop.to_csv(index=False))
-    words = ("--target", "sales", "--features", "price, net,colour", "--model", "ols", "--m", 20)
-    at = write("at.csv", 'colour,"price, net"\nred,0.5\nblue,1\n')
-    shown(run("region", path, *words, "--at", at))
-    band = pd.read_csv(OUT / "band.csv")
-    assert band["colour"].tolist() == ["red", "blue"] * 2
-    bad = run("region", path, *words, "--at", write("bad.csv", 'colour,"price, net"\npink,1\n'))
-    assert bad.exit_code == 2
-    assert "has a category that the data do not have" in bad.stderr
-    assert "given 'pink'" in bad.stderr
-
-
-def test_names_with_commas_can_be_chosen():
-    known = ["a", "b, c", "b", "d,e"]
-    assert split_names("a,b, c,d,e", known) == ["a", "b", "c", "d,e"]
-    assert split_names('a,"b, c"', known) == ["a", "b, c"]
-    assert split_names("d,e, a", known) == ["d,e", "a"]
-
-
 SPELLINGS = {
     "tabs.tsv": ("x\ty\n{}", "\t", ()),
     "semicolons.csv": ("x;y\n{}", ";", ("--sep", ";")),
@@ -116,17 +96,6 @@ def test_text_in_other_spellings_gives_the_same_numbers(run, write, name):
     assert ("rows with missing values dropped: 1" in text) == (name == "gaps.csv")
 
 
-def test_decimal_commas_and_encodings(run, write):
-    rows = "\n".join(f"{row},5;{row % 3},25" for row in range(12))
-    path = write("cafe.csv", f"größe;y\n{rows}\n".encode("latin-1"))
-    words = ("region", path, "--target", "y", "--model", "ols", "--m", 20, "--level", 0.5)
-    bad = run(*words, "--sep", ";", "--decimal", ",")
-    assert "another encoding. Name it, for example --encoding latin-1" in bad.stderr
-    bad = run(*words, "--sep", ";", "--encoding", "latin-1")
-    assert bad.stderr.rstrip().endswith("add --decimal ,")
-    assert "größe" in shown(run(*words, "--sep", ";", "--encoding", "latin-1", "--decimal", ","))
-
-
 def test_words_among_numbers_are_not_categories(run, write):
     rows = "\n".join(f"{row},{row % 3}" for row in range(12))
     bad = run("region", write("t.csv", f"x,y\n?,1\n{rows}\n"), "--target", "y")
@@ -139,20 +108,6 @@ def test_excel_files_are_read_or_the_missing_reader_is_named(run, tmp_path, monk
     bad = run("region", write("t.xlsx", "x"), "--target", "y")
     assert bad.exit_code == 2
     assert 'pip install "unassuming[excel]"' in bad.stderr
-
-
-@pytest.mark.slow
-def test_the_first_sheet_of_an_excel_file_is_the_table(run, tmp_path):
-    pytest.importorskip("openpyxl", reason="reads Excel files")
-    table = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["x", "y"])
-    table = table.round(3)
-    table.to_excel(tmp_path / "t.xlsx", index=False)
-    table.to_csv(tmp_path / "t.csv", index=False)
-    words = ("--target", "y", "--model", "ols", "--m", 20)
-    shown(run("region", tmp_path / "t.xlsx", *words))
-    from_excel = intervals()[1]
-    shown(run("region", tmp_path / "t.csv", *words))
-    assert intervals()[1] == from_excel
 
 
 def test_numbers_of_a_text_file_are_read_to_the_last_digit(tmp_path):

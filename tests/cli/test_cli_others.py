@@ -50,29 +50,6 @@ def test_the_report_is_one_file_that_tells_how_to_make_it_again(run, curve, tmp_
     assert out.read_bytes() == first
 
 
-def test_the_checks_find_nothing_where_nothing_is_wrong(run, tmp_path):
-    rng = np.random.default_rng(1)
-    x = rng.uniform(size=80)
-    path = tmp_path / "line.csv"
-    pd.DataFrame({"x": x, "y": 3 * x + rng.laplace(size=80)}).to_csv(path, index=False)
-    printed = run("summary", str(path), "--target", "y", "--check", "--out", "o").stdout
-    assert "Warning" not in printed
-    assert "no order" not in printed
-    assert "P-values from residuals (indications, not proofs): symmetry " in printed
-    assert "No lack of fit was found." in printed
-    ordered = run("summary", path, "--target", "y", "--ordered", "--out", "o").stdout
-    assert "no order " in ordered
-    streamed = run("summary", path, "--target", "y", "--stream", "--check", "--out", "o").stdout
-    assert "were not checked" in streamed
-
-
-def test_a_place_that_cannot_be_written_is_refused(run, curve, tmp_path):
-    out = tmp_path / "nowhere" / "report.html"
-    result = run("report", str(curve), "--target", "y", "-o", str(out))
-    assert result.exit_code == 2
-    assert "--out cannot be written: expected a file in a directory that exists" in result.stderr
-
-
 # arx
 
 
@@ -101,14 +78,6 @@ def test_estimates_tests_and_a_picture(run, series):
     assert Path("unassuming-arx/coefficients.png").stat().st_size > 1000
 
 
-def test_an_autoregression_needs_no_input_column(run, series):
-    result = run("arx", series, "--target", "y", "--nb", 0, "--m", 20, "--level", 0.5)
-    assert result.exit_code == 0, result.stderr
-    assert "ARX(nb=0)" in result.stdout
-    assert "found by a search on a grid: the ends" in result.stdout
-    assert "coefficients.png" not in result.stdout
-
-
 def test_wrong_systems_are_refused_in_one_line(run, series):
     for words, message in (
         (("--target", "y"), "--input is missing"),
@@ -123,13 +92,6 @@ def test_wrong_systems_are_refused_in_one_line(run, series):
         assert result.exit_code == 2
         assert message in result.stderr
         assert len(result.stderr.splitlines()) == 1
-
-
-def test_gaps_are_not_left_out(run, series, write):
-    path = write("gap.csv", series.read_text().replace("\n", "\n,1,0\n", 1))
-    result = run("arx", path, "--target", "y", "--input", "u")
-    assert result.exit_code == 2
-    assert "in row 1. Fill them in, or take a part of the series" in result.stderr
 
 
 # experiment
@@ -210,14 +172,3 @@ def test_it_says_which_rows_are_treated_and_an_option_chooses_the_others(run, tr
     result = ua.assignment_test(table["y"], table["treated"], treated="no", random_state=0)
     assert " ".join(str(result).split()) in said
     assert result.estimate < 0
-
-
-@pytest.mark.parametrize(("values", "treated"), [([0, 1], "0"), ([1.5, 2.5], "1.5")])
-def test_a_treated_number_is_read_as_the_column_is(run, write, values, treated):
-    table = pd.DataFrame({"y": [1.0, 2.0, 3.5, 4.0, 1.5, 2.5], "arm": values * 3})
-    path = write("arms.csv", table.to_csv(index=False))
-    asked = ("experiment", path, "--target", "y", "--treatment", "arm", "--treated")
-    assert f"whose arm is {treated} count as treated." in words(run(*asked, treated))
-    refused = run(*asked, "7")
-    assert refused.exit_code == 2
-    assert "treated is not a value of treatment" in refused.stderr

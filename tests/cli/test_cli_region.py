@@ -16,7 +16,6 @@ from speed import slow_but
 from unassuming.cli.build import Advice, build_in_memory
 from unassuming.cli.columns import find
 from unassuming.cli.options import Model, Problem
-from unassuming.cli.terms import Kind
 
 MODELS = ("spline", "krr", "ridge", "ols", "svr", "klasso", "huber")
 OUT = Path("unassuming-region")
@@ -49,22 +48,6 @@ def test_the_band_is_that_of_the_library(run, tables):
         np.testing.assert_allclose(found[name], getattr(expected, name), rtol=1e-9)
 
 
-@pytest.mark.slow
-def test_kernels_take_gamma_from_the_inputs_only(run, tables, write):
-    report(run, "people.csv", "--target", "y", "--model", "krr", "--norm-bound", 20, "--m", 20)
-    people = pd.read_csv(tables / "people.csv")
-    X = people.drop(columns="y")
-    model = make_pipeline(StandardScaler(), KernelRidge(kernel="rbf", gamma=1 / 3, alpha=1.0))
-    region = ua.confidence_region(model, X, people["y"], m=20, random_state=0)
-    found = pd.read_csv(OUT / "band.csv").query("level == 0.95")
-    expected = region.band(X, level=0.95, norm_bound=20, method="joint")
-    np.testing.assert_allclose(found["upper"], expected.upper, rtol=1e-6)
-    described = json.loads((OUT / "region.json").read_text())["description"][0]
-    other = write("other.csv", people.assign(y=-7 * people["y"]).to_csv(index=False))
-    report(run, other, "--target", "y", "--model", "krr", "--m", 20)
-    assert json.loads((OUT / "region.json").read_text())["description"][0] == described
-
-
 def test_unbounded_is_infinite_in_the_files_and_explained_on_the_screen(run):
     result = report(run, "sine.csv", "--target", "y", "--model", "krr", "--level", 0.9)
     assert np.isposinf(pd.read_csv(OUT / "band.csv")["upper"]).all()
@@ -72,24 +55,6 @@ def test_unbounded_is_infinite_in_the_files_and_explained_on_the_screen(run):
     assert found["band"][0]["status"] in ("UNBOUNDED", "UNDETERMINED")
     assert "--norm-bound B" in result.stdout
     assert "heuristic" in result.stdout
-
-
-@pytest.mark.slow
-def test_a_norm_bound_covers_the_function_itself(run):
-    words = ("--model", "krr", "--norm-bound", 30, "--level", 0.9, "--m", 20)
-    result = report(run, "sine.csv", "--target", "y", *words)
-    assert "covers the function itself, if its norm is at most 30" in result.stdout
-    assert json.loads((OUT / "region.json").read_text())["band"][0]["target"] == "function"
-
-
-@pytest.mark.slow
-def test_pictures_of_an_earlier_run_do_not_stay(run):
-    report(run, "sine.csv", "--target", "y", "--m", 20)
-    (OUT / "notes.txt").write_text("mine")
-    assert (OUT / "band.png").exists()
-    words = ("--features", "age,income", "--knots", 3, "--m", 20)
-    report(run, "people.csv", "--target", "y", *words)
-    assert {path.name for path in OUT.iterdir()} == {"band.csv", "region.json", "notes.txt"}
 
 
 @pytest.mark.parametrize("model", slow_but(MODELS, "spline", "krr"))
@@ -102,21 +67,6 @@ def test_every_model_of_a_number_gives_files(run, model):
     assert ("no finite band" in result.stdout) or finite
     for name in written:
         assert str(OUT / name) in result.stdout
-
-
-def test_the_published_region_claims_no_coverage(run):
-    words = ("--features", "a,b", "--model", "ls-svc", "--noise", "symmetric", "--m", 20)
-    result = report(run, "labels.csv", "--target", "label", *words)
-    assert "No guarantee:" in result.stdout
-    assert "covers the function" not in result.stdout
-    result = run("test", "labels.csv", "--target", "label", "--candidate", "mean", *words)
-    assert "The p-value is not a valid test:" in result.stdout
-
-
-def test_inputs_called_like_results_keep_a_name_of_their_own(run, write):
-    table = pd.DataFrame({"level": np.linspace(0, 1, 20), "y": np.linspace(0, 1, 20) ** 2})
-    report(run, write("named.csv", table.to_csv(index=False)), "--target", "y")
-    assert list(pd.read_csv(OUT / "band.csv"))[:2] == ["input level", "level"]
 
 
 @pytest.mark.slow
@@ -153,23 +103,6 @@ def test_the_pointwise_band_is_that_of_the_library(run, tables):
     assert Path("out/band.png").exists()
 
 
-@pytest.mark.slow
-def test_the_method_of_simultaneous_bounds(run, write):
-    X, y, _ = ua.datasets.linear(n=400, d=6, random_state=0)
-    table = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
-    path = write("wide.csv", table.to_csv(index=False))
-    inputs = table.iloc[:, :6]
-    region = ua.confidence_region(LinearRegression(), inputs, y, m=40, random_state=0)
-    for method, name in (("auto", "balanced cells"), ("joint", "joint region")):
-        words = ("--model", "ols", "--level", 0.9, "--m", 40, "--method", method, "--out", method)
-        shown = shown_by(run, "region", path, "--target", "y", *words)
-        found = pd.read_csv(f"{method}/band.csv")
-        expected = region.band(inputs, level=0.9, method=method)
-        assert expected.method == name
-        np.testing.assert_allclose(found["upper"], expected.upper, rtol=1e-9)
-        assert f"hold all at once ({name}" in shown
-
-
 # Labels and quantiles
 
 
@@ -200,17 +133,6 @@ def test_names_choose_the_sign_of_two_classes(run):
     assert classes(run, *words, "--classes", "yes,no") == ["yes", "no"]
     turned = json.loads((OUT / "region.json").read_text())["estimate"]
     assert turned == {name: pytest.approx(-value) for name, value in straight.items()}
-
-
-def test_logistic_regression_reports_that_it_has_no_estimate(run, one):
-    words = ("--target", "label", "--features", "x", "--model", "logistic", "--classes", "no,yes")
-    result = run("region", one("yes"), *words)
-    assert result.exit_code == 0, result.stderr
-    assert "Not available: the estimate of logistic regression needs labels" in result.stdout
-    found = json.loads((OUT / "region.json").read_text())
-    assert found["estimate"] is None
-    assert "needs labels of both classes" in found["band"]["not available"]
-    assert {path.name for path in OUT.iterdir()} == {"region.json"}
 
 
 # unassuming test
@@ -305,10 +227,3 @@ def test_advice_about_levels_columns_and_noise_depends_on_the_table(advice):
     assert advice(40, 3, pointwise=True).holds("unassuming region without --pointwise")
     kept = advice(40, 9).sentences("A fact. Use --model quantile. Another one.")
     assert kept == "A fact. Another one."
-
-
-@pytest.mark.parametrize(("rows", "columns"), [(30, 1), (10, 1), (200, 3), (80, 3), (100, 2)])
-def test_splines_are_advised_where_the_model_would_have_them(advice, rows, columns):
-    built = advice(rows, columns, model=Model.SPLINE).built
-    curved = {term.kind for term in built.terms} == {Kind.SPLINE}
-    assert advice(rows, columns).holds("--model spline") == curved

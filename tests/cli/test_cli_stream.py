@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -106,17 +105,6 @@ def test_a_streamed_summary_is_that_of_the_library(run, chunks, level):
     assert Path("unassuming-summary/forest.png").exists()
 
 
-@pytest.mark.slow
-def test_the_grid_of_one_feature_spans_all_rows(run, chunks, real_pictures):
-    table = made(6_000)
-    table.to_csv("table.csv", index=False)
-    text = reported(run, "table.csv", "--features", "a", "--stream").stdout
-    found = pd.read_csv(OUT / "band.csv", converters={"a": float}).query("level > 0.9")["a"]
-    assert (len(found), found.min(), found.max()) == (200, table["a"].min(), table["a"].max())
-    assert "a random sample of 2000, drawn with the seed" in text
-    assert (OUT / "band.png").read_bytes().startswith(b"\x89PNG")
-
-
 # When a table is streamed
 
 
@@ -181,18 +169,6 @@ def test_a_bad_row_far_down_is_named(run, write, chunks, entry, message, model):
     path = write("bad.csv", "\n".join([*lines[:251], entry, *lines[251:]]))
     refused(run("region", path, "--target", "y", "--stream", "--model", model), message)
     assert not OUT.exists()
-
-
-def test_a_damaged_page_is_refused_and_the_rows_before_it_are_kept(run, chunks):
-    table = made(1_000)
-    table.to_parquet("table.parquet", row_group_size=200, write_page_checksum=True)
-    place = pq.ParquetFile("table.parquet").metadata.row_group(3).column(0).data_page_offset
-    content = bytearray(Path("table.parquet").read_bytes())
-    content[place + 200] ^= 0xFF
-    Path("table.parquet").write_bytes(content)
-    result = run("region", "table.parquet", "--target", "y", "--model", "ols", "--checkpoint", "c")
-    refused(result, "table.parquet cannot be read as a table after row 600")
-    assert read_note("c")[0]["read"] == ua.StreamingRegion.load("c").n == 600
 
 
 @pytest.mark.slow
@@ -364,15 +340,6 @@ def test_a_file_that_has_grown_or_changed_is_another_file(run):
         Path("table.csv").write_text(changed)
         result = run("region", "table.csv", "--target", "y", "--model", "ols", "--checkpoint", "c")
         refused(result, "was made with another file")
-
-
-def test_a_checkpoint_of_the_library_is_refused(run):
-    table = made(300)
-    table.to_csv("table.csv", index=False)
-    stream = ua.StreamingRegion(Ridge(), random_state=0)
-    stream.partial_fit(table[["a", "b"]], table["y"]).save("c")
-    result = run("region", "table.csv", "--target", "y", "--model", "ridge", "--checkpoint", "c")
-    refused(result, "a checkpoint that this command has not made")
 
 
 # What is seen meanwhile, and what it takes

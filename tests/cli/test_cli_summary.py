@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
 
@@ -64,17 +64,6 @@ def test_the_files_contain_the_numbers_of_the_library(run, schools):
     (one,) = content["summaries"]
     assert one["coefficients"][1]["lower"] == pytest.approx(expected.lower[1], rel=1e-9)
     assert (OUT / "forest.png").exists()
-
-
-def test_several_levels_come_from_the_highest_on(run, schools):
-    path, table = schools
-    words = ("--features", "age", "--model", "ridge", "--level", 0.8, "--level", 0.975)
-    printed(run, "summary", path, "--target", "y", *words)
-    region = ua.confidence_region(Ridge(), table[["age"]], table["y"], random_state=0)
-    found = pd.read_csv(OUT / "summary.csv")
-    assert found["level"].tolist() == [0.975, 0.975, 0.8, 0.8]
-    for level, rows in found.groupby("level"):
-        np.testing.assert_allclose(rows["upper"], region.summary(level).upper, rtol=1e-9)
 
 
 def test_infinite_intervals_are_explained_with_options_of_the_command_line(run, write):
@@ -139,38 +128,3 @@ def test_the_summary_is_that_of_python(table, tmp_path, run):
     assert saved["model"] == "iv"
     assert saved["options"] == {"endogenous": "price", "instruments": "tax"}
     assert (tmp_path / "out" / "forest.png").exists()
-
-
-def test_a_category_is_as_many_instruments_as_it_has_indicators(table, tmp_path, run):
-    done = run(
-        "summary", table, "--target", "sales", "--endogenous", "price", "--instruments",
-        "tax,season", "--out", tmp_path / "out",
-    )  # fmt: skip
-    assert done.exit_code == 0
-    model = ua.InstrumentalRegression(endogenous="price", instruments=["tax", "a", "b"])
-    rows = pd.read_csv(table)
-    X = rows[["price", "age", "tax"]].assign(
-        a=1.0 * (rows["season"] == "summer"), b=1.0 * (rows["season"] == "winter")
-    )
-    found = ua.confidence_region(model, X, rows["sales"]).summary()
-    written = pd.read_csv(tmp_path / "out" / "summary.csv")
-    assert written["lower"].tolist() == pytest.approx(found.lower.tolist(), rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--endogenous", "price"], "needs both kinds of columns"),
-        (["--model", "iv"], "given at most one of them"),
-        (["--endogenous", "prize", "--instruments", "tax"], "names a column that is not a feature"),
-        (["--endogenous", "price", "--instruments", "price"], "a column has two roles"),
-        (["--endogenous", "price,age", "--instruments", "tax"], "fewer instruments than"),
-        (["--endogenous", "price", "--instruments", "tax", "--model", "ridge"], "not an option"),
-    ],
-)
-def test_wrong_instruments_are_refused_in_one_line(table, tmp_path, run, options, message):
-    out = tmp_path / "out"
-    done = run("summary", table, "--target", "sales", *options, "--out", out)
-    assert done.exit_code == 2
-    assert message in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1

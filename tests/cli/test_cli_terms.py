@@ -10,21 +10,7 @@ import pytest
 from unassuming.cli.columns import find, load
 from unassuming.cli.options import Problem
 from unassuming.cli.stream import Streaming, build_streamed
-from unassuming.cli.terms import SIZE, Kind, RowSample, choose_terms, encoder, terms_of
-
-
-def test_two_values_are_never_a_spline_and_knots_follow_rows_and_values():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=300)
-    X = pd.DataFrame({"x": x, "flag": x > 0, "few": rng.integers(4, size=300)}).astype(float)
-    kinds = [term.kind for term in choose_terms(X, (), splines=True)]
-    assert kinds == [Kind.SPLINE, Kind.LINE, Kind.LINE]
-    sizes = [choose_terms(X[:n], (), splines=True)[0].size for n in (40, 100, 150, 300)]
-    assert sizes == sorted(sizes)
-    assert sizes[0] == 1
-    assert choose_terms(X[["x"]], (), splines=True)[0].size == 9
-    assert choose_terms(X[["flag"]], (), splines=True, knots=5)[0].kind is Kind.LINE
-    assert len(choose_terms(X[["x"]], (), splines=True, knots=5)[0].knots) == 5
+from unassuming.cli.terms import choose_terms, encoder, terms_of
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -68,17 +54,3 @@ def test_a_stream_and_the_memory_choose_the_same_knots(tmp_path):
     frame = load(source, columns)
     assert terms_of(problem, frame.X, frame.columns, 2500) == streamed
     assert choose_terms(table[["a"]], (), splines=True) != streamed
-
-
-def test_a_sample_does_not_depend_on_chunks_and_draws_all_rows_alike():
-    rows = np.arange(3 * SIZE, dtype=float)[:, None]
-    counts = np.zeros(len(rows))
-    for seed in range(300):
-        one, two = RowSample(seed).add(0, rows), RowSample(seed)
-        for start in range(0, len(rows), 1700):
-            two.add(start, rows[start : start + 1700])
-        assert (one.values == two.values).all()
-        counts[one.values[:, 0].astype(int)] += 1
-    # Each count is Binomial(300, 1/3): 6,000 of them stay within 6 standard deviations.
-    assert np.abs(counts - 100).max() < 6 * np.sqrt(300 * 2 / 9)
-    assert np.var(counts) == pytest.approx(300 * 2 / 9, rel=0.15)

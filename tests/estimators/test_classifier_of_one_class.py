@@ -69,25 +69,6 @@ def test_predictions_are_those_of_the_minimiser(model, weighted):
     np.testing.assert_allclose(fitted.decision_function(NEW), expected, rtol=1e-5)
 
 
-def test_numbers_and_booleans_need_no_names():
-    for y, classes in (
-        (np.ones(N), [0, 1]),
-        (np.zeros(N, bool), [False, True]),
-        (np.full(N, -1), [-1, 1]),
-    ):
-        fitted = ours(None, y, classes=None)
-        assert fitted.classes_.tolist() == classes
-        np.testing.assert_array_equal(fitted.predict(NEW), y[:2])
-
-
-@pytest.mark.parametrize("model", [RidgeClassifier(), ua.LSSVC()], ids=repr)
-def test_weights_may_leave_one_class(model):
-    y = np.where(np.arange(N) % 2, "yes", "no")
-    fitted = ours(model, y, weight=(y == "no").astype(float), classes=None)
-    assert fitted.predict(NEW).tolist() == ["no", "no"]
-    np.testing.assert_allclose(fitted.decision_function(NEW), -1, rtol=1e-12)
-
-
 def test_logistic_regression_has_nothing_to_predict_from():
     expected = (
         r"^y has one class only, for which LogisticRegression has no fit: expected rows of both"
@@ -96,8 +77,3 @@ def test_logistic_regression_has_nothing_to_predict_from():
         ours(LogisticRegression())
     with pytest.raises(ValueError, match=expected):
         ours(make_pipeline(StandardScaler(), LogisticRegression()))
-
-
-def test_classes_are_in_the_order_of_scikit_learn():
-    with pytest.raises(ValueError, match=r"^classes are not in increasing order: expected \['no',"):
-        ours(None, classes=("yes", "no"))

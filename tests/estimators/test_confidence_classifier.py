@@ -1,16 +1,11 @@
 """ConfidenceClassifier: the predictions of the estimator, the labels that its region leaves."""
 
-import pickle
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
-from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -43,15 +38,6 @@ def fitted():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks([ua.ConfidenceClassifier(m=100)])
 def test_scikit_learn_conventions(estimator, check):
-    follows(estimator, check)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [ua.ConfidenceClassifier(model, m=100) for model in (ua.LSSVC(), LogisticRegression())]
-)
-def test_scikit_learn_conventions_with_other_models(estimator, check):
     follows(estimator, check)
 
 
@@ -120,18 +106,6 @@ def test_several_levels_give_a_mapping_of_growing_sets(fitted):
     assert (inner[0.5] <= sets[0.5]).all()
 
 
-def test_nothing_is_dropped_where_nothing_is_certified():
-    ours = ua.ConfidenceClassifier(LogisticRegression(), random_state=0, m=100).fit(X, Y)
-    np.testing.assert_array_equal(ours.predict_band(NEW), [[-1, 1]] * 3)
-    with pytest.warns(UserWarning, match="every set holds both labels") as caught:
-        assert ours.predict_set(NEW).all()
-    assert caught[0].filename == __file__
-    assert ours.predict_set(NEW[:1], [0.5, 0.9])[0.5].all()  # it warns once
-    assert ours.band_status_[0.9].startswith("nothing is known beyond [-1, 1]")
-    with pytest.warns(UserWarning, match="every set holds both labels"):
-        ours.fit(X, Y).predict_set(NEW)
-
-
 def test_an_empty_region_leaves_no_label():
     ours = ua.ConfidenceClassifier(RidgeClassifier(), level=0.5, random_state=0, m=100)
     ours.fit(np.linspace(-1, 1, 200)[:, None], np.arange(200) >= 100)
@@ -139,37 +113,6 @@ def test_an_empty_region_leaves_no_label():
     assert not ours.predict_set(NEW, kind="inner").any()
     np.testing.assert_array_equal(ours.predict_band(NEW), [[np.nan, np.nan]] * 3)
     assert "too small for the data" in ours.band_status_
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "coding",
-    [lambda y: y == "yes", lambda y: np.where(y == "yes", 7, 3), pd.Series],
-    ids=["booleans", "integers", "series"],
-)
-def test_any_two_labels_give_the_same_sets(coding):
-    few, names = X[:60], Y[:60]
-    model = ua.ConfidenceClassifier(RidgeClassifier(0.5), m=20, random_state=0).fit(few, names)
-    sets, band = model.predict_set(NEW), model.predict_band(NEW)
-    model.fit(few, coding(names))
-    np.testing.assert_array_equal(model.predict_set(NEW), sets)
-    np.testing.assert_array_equal(model.predict_band(NEW), band)
-
-
-@pytest.mark.slow
-def test_clone_and_pickle_keep_everything(fitted):
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.predict_band(NEW), fitted.predict_band(NEW))
-    copy = clone(fitted)
-    with pytest.raises(NotFittedError):
-        copy.predict_set(NEW)
-    np.testing.assert_array_equal(copy.fit(X, Y).predict_set(NEW), fitted.predict_set(NEW))
-
-
-def test_it_may_end_a_pipeline_and_be_cross_validated():
-    outer = make_pipeline(StandardScaler(), ua.ConfidenceClassifier(random_state=0, m=100))
-    plain = make_pipeline(StandardScaler(), RidgeClassifier())
-    np.testing.assert_array_equal(cross_val_score(outer, X, Y), cross_val_score(plain, X, Y))
 
 
 @pytest.mark.parametrize(
@@ -186,28 +129,6 @@ def test_it_may_end_a_pipeline_and_be_cross_validated():
 def test_errors_come_at_fit(options, y, error, message):
     with pytest.raises(error, match=message):
         ua.ConfidenceClassifier(**options).fit(X, y)
-
-
-def test_an_unknown_kind_of_set_is_refused(fitted):
-    with pytest.raises(ValueError, match=r"kind is unknown.*'outer' or 'inner'"):
-        fitted.predict_set(NEW, kind="best")
-
-
-def breast_cancer(columns, seed, n):
-    """Return inputs and labels of n rows, and 40 others held out."""
-    features, benign = load_breast_cancer(return_X_y=True)
-    features = StandardScaler().fit_transform(features[:, columns])
-    order = np.random.default_rng(seed).permutation(len(benign))
-    held_out, rows = order[:20], order[100 : 100 + n]
-    return features[rows], benign[rows], features[held_out], benign[held_out]
-
-
-def test_a_linear_mean_is_refuted_by_classes_that_are_well_separated():
-    """Radius and texture of breast cancer: no line within [-1, 1] agrees with the labels."""
-    inputs, labels, others, _ = breast_cancer([0, 1], 0, 300)
-    model = ua.ConfidenceClassifier(m=20, random_state=0).fit(inputs, labels)
-    assert not model.predict_set(others[:2]).any()
-    assert "too small for the data" in model.band_status_
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,17 @@
 """tuned_region: hyper-parameters from some rows, the region from the others."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.feature_selection import SelectKBest
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier, RidgeCV
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
-    KFold,
-    RepeatedKFold,
-    ShuffleSplit,
 )
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.pipeline import make_pipeline
 
 import unassuming as ua
 
@@ -48,14 +42,6 @@ def test_the_search_sees_its_rows_only():
     assert region.estimator.get_params() == by_hand.best_estimator_.get_params()
 
 
-def test_the_region_is_the_one_of_the_other_rows():
-    region = tuned()
-    rows = region.tuning.region_rows
-    direct = ua.confidence_region(region.estimator, X[rows], Y[rows], random_state=region.seed)
-    candidates = direct.estimate + RNG.normal(size=(40, 3))
-    np.testing.assert_array_equal(region.rank(candidates), direct.rank(candidates))
-
-
 def test_outputs_of_the_region_rows_do_not_change_what_is_chosen():
     first = tuned()
     changed = Y.copy()
@@ -66,67 +52,9 @@ def test_outputs_of_the_region_rows_do_not_change_what_is_chosen():
     assert first.tuning.best_score == second.tuning.best_score
 
 
-def test_one_seed_gives_one_split_and_one_region():
-    a, b, c = tuned(), tuned(), tuned(random_state=1)
-    np.testing.assert_array_equal(a.tuning.tuning_rows, b.tuning.tuning_rows)
-    assert a.seed == b.seed
-    assert set(a.tuning.tuning_rows) != set(c.tuning.tuning_rows)
-    assert a.seed != c.seed
-    d = tuned(random_state=a.tuning.seed)
-    np.testing.assert_array_equal(a.tuning.tuning_rows, d.tuning.tuning_rows)
-
-
 @pytest.mark.parametrize(("size", "count"), [(0.25, 15), (10, 10), (0.5, 30), (np.int64(7), 7)])
 def test_tune_size_is_a_share_or_a_number_of_rows(size, count):
     assert len(tuned(tune_size=size).tuning.tuning_rows) == count
-
-
-@pytest.mark.parametrize("size", [0, 60, 0.0, 1.0, -3, 0.001, True, "half"])
-def test_other_sizes_are_refused(size):
-    with pytest.raises(ValueError, match="tune_size"):
-        tuned(tune_size=size)
-
-
-def test_the_region_says_where_its_hyper_parameters_come_from():
-    region = tuned()
-    assert f"alpha={region.tuning.best_params['alpha']}, chosen on 30 other rows" in str(region)
-
-
-@pytest.mark.parametrize(
-    "cv",
-    [KFold(5, shuffle=True), ShuffleSplit(5), RepeatedKFold(n_splits=3, n_repeats=2)],
-    ids=lambda cv: type(cv).__name__,
-)
-def test_splits_without_a_seed_get_one(cv):
-    search = GridSearchCV(Ridge(), GRID, cv=cv)
-    one, two = (tuned(search).tuning for _ in range(2))
-    assert one.best_score == two.best_score
-    assert one.best_score != tuned(search, random_state=1).tuning.best_score
-    assert cv.random_state is None  # the splitter of the user is as it was
-
-
-def test_a_pipeline_is_tuned_as_a_whole():
-    pipeline = make_pipeline(StandardScaler(), PolynomialFeatures(1, include_bias=False), Ridge())
-    grid = {"polynomialfeatures__degree": [1, 3], "ridge__alpha": [0.1, 1.0]}
-    region = tuned(GridSearchCV(pipeline, grid, cv=3))
-    degree = region.tuning.best_params["polynomialfeatures__degree"]
-    assert region.objective.d == {1: 3, 3: 10}[degree]
-
-
-def test_frames_and_options_go_through():
-    frame = pd.DataFrame(X, columns=["a", "b"], index=np.arange(N) + 1000)
-    region = tuned(inputs=frame, noise="exchangeable", m=20, ties="conservative")
-    assert region.names == ["intercept", "a", "b"]
-    assert (region.m, region.ties) == (20, "conservative")
-    assert isinstance(region.noise, ua.noise.Exchangeable)
-    assert list(region.inputs.index) == list(1000 + region.tuning.region_rows)
-
-
-def test_a_precomputed_kernel_is_cut_to_both_parts():
-    K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=-1))
-    region = tuned(GridSearchCV(KernelRidge(kernel="precomputed"), GRID, cv=3), inputs=K)
-    rows = region.tuning.region_rows
-    np.testing.assert_allclose(region.objective.design.matrix, K[np.ix_(rows, rows)], rtol=1e-12)
 
 
 def test_blocks_of_dependent_rows_stay_together():
@@ -160,18 +88,6 @@ def test_fit_params_are_cut_to_the_tuning_rows():
         X[rows], Y[rows], groups=groups[rows]
     )
     assert region.tuning.best_score == by_hand.best_score_
-
-
-@pytest.mark.parametrize("search", [Ridge(), RidgeCV(), GridSearchCV, None], ids=repr)
-def test_only_searches_are_taken(search):
-    with pytest.raises(TypeError, match="search is not a search over hyper-parameters"):
-        ua.tuned_region(search, X, Y)
-
-
-def test_a_search_that_does_not_decide_is_refused():
-    search = GridSearchCV(Ridge(), GRID, scoring=["r2", "neg_max_error"], refit=False, cv=3)
-    with pytest.raises(ValueError, match="does not say which hyper-parameters are best"):
-        tuned(search)
 
 
 def test_a_classifier_is_tuned_without_looking_at_the_labels_in_the_split():
@@ -234,12 +150,6 @@ def test_mistakes_are_found_before_the_search(options, error, message):
         tuned(**{"search": NeverSearchCV(Ridge()), **options})
 
 
-def test_a_search_may_choose_the_model_itself():
-    pipeline = Pipeline([("scale", "passthrough"), ("model", RandomForestRegressor())])
-    grid = {"model": [Ridge(1.0), Ridge(10.0)], "scale": [StandardScaler()]}
-    assert isinstance(tuned(GridSearchCV(pipeline, grid, cv=3)).estimator[-1], Ridge)
-
-
 # --- noise that can be divided --------------------------------------------------------------------
 
 
@@ -262,27 +172,10 @@ class WholeByInheritance(ua.noise.Symmetric):
         return np.repeat(super().draw(1, size, rng), n, axis=1)
 
 
-class Pairs(ua.noise.BlockSymmetric):
-    """A subclass that is built from something else than blocks."""
-
-    def __init__(self, n):
-        super().__init__(np.arange(n) // 2)
-
-
 @pytest.mark.parametrize("noise", [WholeSymmetric(), WholeByInheritance()], ids=repr)
 def test_a_noise_class_that_does_not_say_it_can_be_divided_is_refused(noise):
     with pytest.raises(ua.NotAvailable, match="does not say what it assumes when rows are set"):
         tuned(NeverSearchCV(Ridge()), noise=noise)
-
-
-def test_a_noise_class_says_that_it_can_be_divided():
-    class Signs(ua.noise.Symmetric):
-        separable = True
-
-        def draw(self, n, size, rng):
-            return rng.choice([-1, 1], size=(size, n)).astype(np.int8)
-
-    assert isinstance(tuned(noise=Signs()).noise, Signs)
 
 
 # --- what it is for -------------------------------------------------------------------------------

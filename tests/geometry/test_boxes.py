@@ -1,4 +1,4 @@
-"""Outer bounds of label and quantile regions: no member outside, close to members, honest."""
+"""Boxes of label and quantile regions: none with a member is discarded."""
 
 from functools import partial
 
@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import QuantileRegressor, RidgeClassifier
 
-import unassuming as ua
 from unassuming._numerics import factor
-from unassuming.geometry.branch_and_bound import GAP, branch_and_bound
 from unassuming.geometry.choose import lines_of
 from unassuming.geometry.labels.boxes import Admissible, LabelBoxes
 from unassuming.geometry.labels.lines import LabelModel
@@ -72,34 +70,6 @@ def label_bounds(engine, g, q, **options):
     return boxes.support(g, q, partial(near, engine, start, admissible.factor.back.T, q), **options)
 
 
-PLANES = {
-    "intercept and slope": (RidgeClassifier(), 1, None),
-    "identity weighting": (RidgeClassifier(), 1, "identity"),
-    "two slopes": (RidgeClassifier(fit_intercept=False), 2, None),
-    "linear LSSVC": (ua.LSSVC(C=0.5), 1, None),
-}
-
-
-@pytest.mark.parametrize("name", PLANES)
-def test_bounds_of_labels_agree_with_a_dense_grid(name):
-    model, d, weighting = PLANES[name]
-    engine = labels(model, d=d, weighting=weighting)
-    g = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.5]])
-    found = label_bounds(engine, g, 4)
-    assert found.settled.all()
-    axes = [np.linspace(*ends, 100) for ends in zip(found.lower[:2], found.upper[:2], strict=True)]
-    grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
-    values = grid[engine.rank(grid) <= engine.m - 4] @ g.T
-    slack = GAP * (found.upper - found.lower)
-    assert (values <= found.upper).all()
-    assert (values >= found.lower).all()
-    ranks = engine.rank(found.witnesses.reshape(-1, 2))
-    assert (ranks <= engine.m - 4).all()
-    least, most = (found.witnesses * g).sum(axis=2)
-    assert (most >= found.upper - slack).all()
-    assert (least <= found.lower + slack).all()
-
-
 def test_a_search_that_is_cut_short_is_still_honest():
     engine, widths, g = labels(RidgeClassifier()), [], np.eye(2)
     rng = np.random.default_rng(0)
@@ -152,48 +122,6 @@ def test_a_model_that_is_too_small_has_a_certainly_empty_region():
     assert (found.upper == -np.inf).all()
 
 
-def test_values_within_one_bound_what_they_determine():
-    """Against the vertices of {|Φa| <= 1} in the plane."""
-    rng = np.random.default_rng(0)
-    phi, g = rng.normal(size=(12, 2)), rng.normal(size=(5, 2))
-    vertices = []
-    for i in range(12):
-        for j in range(i):
-            for signs in ([1, 1], [1, -1]):
-                a = np.linalg.solve(phi[[i, j]], signs)
-                if abs(phi @ a).max() <= 1 + 1e-12:
-                    vertices += [a, -a]
-    truth = (g @ np.array(vertices).T).max(axis=1)
-    found = Admissible(phi, factor(phi, np.ones(12))).bounds(g)
-    np.testing.assert_allclose(found, truth, rtol=1e-8)
-    assert (found >= truth).all()
-    twice = np.hstack([phi, phi[:, :1]])
-    found = Admissible(twice, factor(twice, np.ones(12))).bounds(np.array([[1.0, 0, 0], [1, 0, 1]]))
-    assert np.isinf(found).tolist() == [True, False]
-
-
-def test_the_nearest_admissible_coefficients_are_the_projection():
-    """Against a general solver."""
-    from scipy.optimize import minimize
-
-    engine = labels(RidgeClassifier(alpha=0.3), n=15, d=2)
-    model, a = LabelModel.of(engine), np.array([1.0, -1.8, 1.6])
-    admissible, _ = label_boxes(engine)
-    G = model.pull @ model.phi + model.push
-    found = admissible.nearest(a, model)
-    other = minimize(
-        lambda x: ((G @ (x - a)) ** 2).sum(),
-        np.zeros(3),
-        constraints={
-            "type": "ineq",
-            "fun": lambda x: 1 - np.concatenate([model.phi @ x, -(model.phi @ x)]),
-        },
-        options={"ftol": 1e-14},
-    )
-    assert abs(model.phi @ found).max() <= 1
-    np.testing.assert_allclose(found, other.x, atol=1e-5)
-
-
 # --- quantiles -----------------------------------------------------------------------------------
 
 
@@ -209,40 +137,6 @@ def sign_boxes(engine, apart=None):
     return SignBoxes.of(SignModel.of(engine), start, plain_factor(engine), apart)
 
 
-def quantile_bounds(engine, g, q, apart=None, **options):
-    boxes, start = sign_boxes(engine, apart), engine.objective.estimate()
-    nearby = partial(near, engine, start, np.hstack([boxes.back, boxes.free]).T, q)
-    return branch_and_bound(boxes, partial(boxes.keeps, q=q), g, nearby, **options)
-
-
-def members_of(engine, q, seed, size=3000):
-    rng, estimate = np.random.default_rng(seed), engine.objective.estimate()
-    scale = np.exp(rng.uniform(-3, 4, size=(size, 1)))
-    some = estimate + scale * rng.normal(size=(size, len(estimate)))
-    some[::10, 1] = 0.0
-    return some[engine.rank(some) <= engine.m - q]
-
-
-@pytest.mark.parametrize(("tau", "alpha"), [(0.5, 0.0), (0.2, 0.0), (0.5, 0.1), (0.8, 0.02)])
-@pytest.mark.parametrize("n", [12, 40])
-def test_bounds_of_quantiles_hold_every_member(tau, alpha, n):
-    engine = quantiles(n, n=n, tau=tau, alpha=alpha)
-    g = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 2.0]])
-    for q in (2, 10):
-        values = members_of(engine, q, 0) @ g.T
-        found = quantile_bounds(engine, g, q, nodes=4000)
-        assert (values <= found.upper).all()
-        assert (values >= found.lower).all()
-        if found.witnesses is not None:
-            assert (engine.rank(found.witnesses.reshape(-1, 2)) <= engine.m - q).all()
-
-
-def test_bounds_of_quantiles_are_attained_up_to_the_gap():
-    found = quantile_bounds(quantiles(0, n=60), np.eye(2), 4)
-    assert found.settled.all()
-    assert np.isfinite(found.upper - found.lower).all()
-
-
 def test_no_box_with_a_member_is_discarded():
     for alpha in (0.0, 0.05):
         engine = quantiles(1, n=25, alpha=alpha)
@@ -256,54 +150,3 @@ def test_no_box_with_a_member_is_discarded():
             least = boxes.least_ranks(inside, np.full_like(inside, size))
             assert (least <= ranks).all()
         assert (boxes.least_ranks(inside, np.full_like(inside, 1e-9)) == ranks).mean() > 0.9
-
-
-def test_a_region_without_end_has_boxes_at_infinity():
-    """Ten rows say nothing about how large the 0.95-quantile is, but how small it can be."""
-    engine = quantiles(0, n=10, tau=0.95)
-    boxes = sign_boxes(engine)
-    assert len(boxes.far(2, 4000)[0])
-    origins, directions = boxes.outward(*boxes.far(2, 400))
-    spans = lines_of(engine).intervals(origins, directions, [2])[0]
-    assert any(np.isinf(one).any() for one in spans)
-    found = quantile_bounds(engine, np.array([[1.0, 1.0]]), 2)
-    assert found.upper[0] == np.inf
-    assert np.isfinite(found.lower[0])
-    assert not len(sign_boxes(quantiles(0, n=60)).far(4, 20_000)[0])
-
-
-def test_a_coefficient_that_the_endless_direction_does_not_see_has_finite_bounds():
-    """An age and a rare dummy: some quantiles say nothing of how small the dummy can be."""
-    finite = 0
-    for seed in range(4):
-        rng = np.random.default_rng(seed)
-        age, dummy = rng.normal(size=80), (rng.random(80) < 0.06).astype(float)
-        X, y = np.column_stack([age, dummy]), 1 + 0.5 * age + dummy + rng.exponential(size=80)
-        engine = engine_of(QuantileRegressor(quantile=0.1, alpha=0), X, y, Quantile(0.1), 50, seed)
-        estimate, down = engine.objective.estimate(), np.array([0.0, 0.0, -1.0])
-        assert engine.rank((estimate + 1e6 * down)[None])[0] <= 45  # the region has no end there
-        plain = quantile_bounds(engine, np.eye(3)[1:2], 5, nodes=3000)
-        apart = quantile_bounds(engine, np.eye(3)[1:2], 5, down[:, None], nodes=3000)
-        assert np.isinf([plain.lower, plain.upper]).any()
-        finite += np.isfinite([apart.lower, apart.upper]).all()
-        members = members_of(engine, 5, seed)
-        some = members + rng.exponential(size=(len(members), 1)) * 30 * down
-        some = some[engine.rank(some) <= 45]
-        for a in (members, some):
-            assert (a[:, 1] <= apart.upper[0]).all()
-            assert (a[:, 1] >= apart.lower[0]).all()
-    assert finite >= 2
-
-
-def test_a_ball_keeps_the_boxes_that_meet_it():
-    engine = quantiles(4, n=40)
-    boxes, rng = sign_boxes(engine), np.random.default_rng(0)
-    centre, half = boxes.first()
-    which = rng.integers(len(centre), size=300)
-    inside = centre[which] + rng.uniform(-1, 1, size=(300, 3)) * half[which]
-    inside[:, 0] = np.maximum(inside[:, 0], 1e-3)
-    root, bound = np.diag([0.0, 1.0]), 1.5
-    within = np.linalg.norm(boxes.points(inside) @ root, axis=1) <= bound
-    meets = boxes.meets(root, bound, inside, np.full_like(inside, 1e-3))
-    assert not (within & ~meets).any()
-    assert not meets.all()

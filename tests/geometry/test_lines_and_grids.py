@@ -1,4 +1,4 @@
-"""Lines of every model: the recorded crossings, and membership flips at every end."""
+"""Lines of every loss and noise: membership flips at every end; grids bracket members."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,7 @@ from sklearn.linear_model import ElasticNet, Lasso, Ridge
 from sklearn.svm import SVR, LinearSVR
 
 import unassuming as ua
-from engines import asked, count, engine_of
-from recorded import problems
+from engines import engine_of
 from scans import assert_flips
 from unassuming import noise as noises
 from unassuming.geometry.choose import lines_of
@@ -15,71 +14,6 @@ from unassuming.geometry.grid_lines import GridLines
 from unassuming.membership import Engine
 from unassuming.objectives import factory_for
 from unassuming.ranking import Order
-
-EXACT = [name for name in problems() if lines_of(engine_of(name)).exact]
-SAMPLED = ("labels, logistic", "labels, logistic, plain")
-"""The recorded crossings of these are those of a grid."""
-
-
-def start_of(engine, question):
-    origin = question.get("origin")
-    return engine.objective.estimate() if origin is None else np.array(origin)
-
-
-@pytest.mark.parametrize(
-    ("name", "question"), [pair for pair in asked("crossings") if pair[0] not in SAMPLED]
-)
-def test_crossings_are_the_recorded_ones(name, question):
-    engine, direction = engine_of(name), np.array(question["direction"])
-    lines = lines_of(engine)
-    origin = start_of(engine, question)
-    (found,), expected = (
-        lines.intervals(origin[None], direction[None], [count(question["level"])])[0],
-        question["answer"]["sets"],
-    )
-    np.testing.assert_allclose(found, np.reshape(expected, (-1, 2)), rtol=1e-8, atol=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("name", "question"),
-    [pair for pair in asked("reach") if pair[0] in EXACT and pair[0] not in SAMPLED],
-)
-def test_rays_are_the_recorded_ones(name, question):
-    engine = engine_of(name)
-    directions = np.array(question["directions"])
-    origins = np.broadcast_to(engine.objective.estimate(), directions.shape)
-    found = lines_of(engine).first_exits(origins, directions, range(1, engine.m))
-    expected = np.array(question["answer"]["reach"]).T
-    rank = engine.rank(origins[:1])[0]
-    known = rank <= engine.m - np.arange(1, engine.m)
-    np.testing.assert_allclose(np.array(found)[known], expected[known], rtol=1e-8)
-
-
-def some_lines(name):
-    """Through the estimate, other candidates, sparse points; some hold coefficients at zero."""
-    engine, candidates = engine_of(name), problems()[name].arrays["candidates"]
-    estimate, rng = candidates[0], np.random.default_rng(0)
-    for question in problems()[name].questions:
-        if question["ask"] == "crossings":
-            yield start_of(engine, question), np.array(question["direction"])
-    yield estimate, candidates[3] - estimate
-    yield candidates[7], candidates[8] - candidates[7]
-    keep = rng.random(len(estimate)) < 0.5
-    keep[0] = True
-    size = np.abs(estimate) + 0.1 * np.abs(estimate).max()
-    yield estimate * keep, size * rng.normal(size=len(estimate)) * keep
-    yield estimate * keep, size * rng.normal(size=len(estimate))
-
-
-@pytest.mark.parametrize("name", EXACT)
-def test_membership_flips_at_every_end_and_nowhere_else(name):
-    engine = engine_of(name)
-    lines = lines_of(engine)
-    total = sum(
-        assert_flips(engine, lines, *parts, [10, 50], count=150) for parts in some_lines(name)
-    )
-    assert total > 3
-
 
 KERNEL = {"kernel": "rbf", "gamma": 0.5}
 MODELS = {
@@ -136,11 +70,6 @@ def test_membership_flips_at_every_end_for_every_loss_and_noise(name, noise):
     assert lines.exact
     for origin, direction in random_lines(objective.estimate(), rng):
         assert_flips(engine, lines, origin, direction, [4, 20], size=1e-6, count=150)
-
-
-def test_the_grid_is_left_to_systems_and_scales():
-    left = {problems()[n].text["estimator"]["class"] for n in problems() if n not in EXACT}
-    assert left == {"HuberRegressor", "ARX"}
 
 
 @pytest.mark.parametrize(

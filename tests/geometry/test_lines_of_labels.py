@@ -85,27 +85,6 @@ def test_no_line_is_wrong(name, kind):
     assert total > 100
 
 
-@pytest.mark.parametrize("name", ["logistic", "ridge classifier"])
-def test_lines_of_a_batch_do_not_see_each_other(name):
-    engine = engine_of(name, 8, 1)
-    lines, every = lines_of(engine), list(some_lines(engine, 0)) + list(some_lines(engine, 5))
-    origins, directions = (np.array(part) for part in zip(*every, strict=True))
-    together = lines.intervals(origins, directions, [5, 25])
-    for j in range(len(origins)):
-        alone = lines.intervals(origins[j : j + 1], directions[j : j + 1], [5, 25])
-        for one, both in zip(alone, together, strict=True):
-            np.testing.assert_allclose(one[0], both[j], rtol=1e-9)
-
-
-def test_lines_from_a_far_origin_are_those_from_a_near_one():
-    engine = engine_of("ridge classifier", 20, 0)
-    lines = lines_of(engine)
-    for origin, direction in some_lines(engine, 1):
-        (near,) = lines.intervals(origin[None], direction[None], [5])[0]
-        (far,) = lines.intervals((origin + 1e6 * direction)[None], direction[None], [5])[0]
-        np.testing.assert_allclose(far + 1e6, near, atol=1e-8)
-
-
 def test_labels_equal_to_those_observed_are_decided_by_the_tie_order():
     """Nearly certain labels: every statistic ties, on a whole piece of the line."""
     engine = engine_of("ridge classifier", 8, 3)

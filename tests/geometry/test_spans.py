@@ -81,13 +81,6 @@ def test_closed_sets_that_touch_share_a_point():
     assert ends(events, 2) == [[1, 1]]
 
 
-def test_lines_are_counted_apart():
-    events = Events(np.array([0, 0, 1, 1]), np.array([0.0, 1.0, 5.0, 6.0]), np.array([2, 0, 1, 0]))
-    spans = events.spans(2)
-    assert spans.line.tolist() == [0]
-    assert spans.ends.tolist() == [[0, 1]]
-
-
 def test_intervals_that_touch_are_joined_and_lines_are_kept_apart():
     spans = Spans.joined(np.array([1, 0, 0]), np.array([[2.0, 3.0], [1.0, 2.0], [-INF, 1.0]]))
     first, second, third = spans.split(3)

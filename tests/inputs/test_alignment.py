@@ -126,22 +126,6 @@ def test_the_advice_gives_the_region_of_the_right_rows():
     assert np.abs(by_position.estimate - expected).max() > 0.1
 
 
-def test_a_subset_with_the_index_of_the_whole_is_refused():
-    """As after X = table.dropna(), and y from a table whose index was reset."""
-    whole = pd.DataFrame({"x": np.arange(30.0) ** 2}).drop(index=[3, 7])
-    y = pd.Series(np.sin(np.arange(28.0)))
-    with pytest.raises(
-        ValueError, match=r"y has another index than X: .* 3 in place of 4 at row 3"
-    ):
-        ua.confidence_region(LinearRegression(), whole, y)
-
-
-def test_equal_indexes_of_other_types_are_equal():
-    x, y = X.reset_index(drop=True), Y.reset_index(drop=True)
-    y.index = pd.Index([float(j) for j in range(N)])
-    np.testing.assert_array_equal(region(x, y).estimate, region().estimate)
-
-
 def test_without_an_index_of_X_the_other_columns_are_compared():
     with pytest.raises(ValueError, match="sample_weight has its rows in another order than y: "):
         region(X.to_numpy(), Y, W.iloc[ORDER])

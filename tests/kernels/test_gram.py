@@ -73,31 +73,6 @@ def test_callables_are_those_of_kernel_ridge(kernel, params, columns):
     )
 
 
-def test_precomputed_is_passed_through():
-    K = X @ X.T
-    assert gram("precomputed", K) is K
-    np.testing.assert_array_equal(gram("precomputed", Z @ X.T, K), Z @ X.T)
-
-
-def test_precomputed_must_be_square_and_symmetric():
-    with pytest.raises(ValueError, match=r"precomputed kernel matrix is not square.*\(4, 3\)"):
-        gram("precomputed", Z)
-    with pytest.raises(ValueError, match=r"not symmetric.*\(0, 1\) and \(1, 0\) that differ by 1"):
-        gram("precomputed", np.array([[1.0, 1.0], [0.0, 1.0]]))
-
-
-def test_precomputed_needs_one_column_per_training_sample():
-    with pytest.raises(ValueError, match=r"Got \(4, 3\) for 9 indexed"):
-        gram("precomputed", Z, X @ X.T)
-
-
-def test_unknown_kernels():
-    with pytest.raises(ValueError, match=r"kernel is unknown: expected 'precomputed' or one of"):
-        gram("gaussian", X)
-    with pytest.raises(ValueError, match=r"or a callable. Got 7 instead"):
-        gram(7, X)
-
-
 # --- support vector regression --------------------------------------------------------------------
 
 Y = X[:, 0] - np.sin(X[:, 1])
@@ -132,20 +107,6 @@ def test_gram_matrix_reproduces_the_predictions_of_svr(svr):
     np.testing.assert_allclose(svr_gram(svr, X), svr_gram(svr, X, X), rtol=0.0, atol=1e-14)
 
 
-def test_precomputed():
-    K = X @ X.T
-    svr = SVR(kernel="precomputed")
-    np.testing.assert_array_equal(svr_gram(svr, K), K)
-    np.testing.assert_array_equal(svr_gram(svr, Z @ X.T, K), Z @ X.T)
-    with pytest.raises(ValueError, match="not square"):
-        svr_gram(svr, X)
-
-
-def test_callables_must_take_matrices():
-    with pytest.raises(ValueError, match=r"expected shape \(9, 9\), given shape \(\)"):
-        svr_gram(SVR(kernel=lambda x, z: float(x[0, 0] * z[0, 0])), X)
-
-
 # --- conditions -----------------------------------------------------------------------------------
 
 
@@ -156,25 +117,3 @@ def test_gaussian_gram_matrices_pass(n, gamma):
     K = rbf_kernel(X, gamma=gamma)
     require_symmetric(K)
     require_positive_semidefinite(np.linalg.eigvalsh(K), "KernelRidge")
-
-
-def test_indefinite_gram_matrices_are_refused_with_their_smallest_eigenvalue():
-    K = truncated_parabolic(np.linspace(0.0, 10.0, 20).reshape(-1, 1))
-    with pytest.raises(ValueError, match=r"which KernelRidge cannot use.*eigenvalues from -0\.43"):
-        require_positive_semidefinite(np.linalg.eigvalsh(K), "KernelRidge")
-
-
-def test_tolerance():
-    eigenvalues = np.array([-1e-7, 0.0, 1.0])
-    require_positive_semidefinite(eigenvalues, "x", tolerance=1e-6)
-    with pytest.raises(ValueError, match="indefinite"):
-        require_positive_semidefinite(eigenvalues, "x")
-
-
-def test_symmetry_up_to_rounding():
-    K = rbf_kernel(np.random.default_rng(0).normal(size=(30, 2)))
-    K[3, 5] *= 1.0 + 1e-15
-    require_symmetric(K)
-    K[3, 5] += 1e-6
-    with pytest.raises(ValueError, match=r"The matrix is not symmetric.*\(3, 5\) and \(5, 3\)"):
-        require_symmetric(K, "The matrix")

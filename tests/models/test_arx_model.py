@@ -1,11 +1,7 @@
 """ARX as an estimator: least squares, prediction, simulation, and scikit-learn's conventions."""
 
-import pickle
-from copy import deepcopy
-
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 from statsmodels.tsa.ar_model import AutoReg
@@ -66,15 +62,6 @@ def test_one_step_predictions_and_simulation_agree(orders):
     np.testing.assert_array_equal(free[:first], y[:first])
 
 
-def test_simulation_from_other_initial_values_and_of_an_unstable_system():
-    u, y, _ = ua.datasets.arx(n=30, a=[1.4], random_state=0)
-    model = ua.ARX().fit(u, y)
-    assert model.simulate(np.zeros(4), initial=[2.0]) == pytest.approx(
-        2.0 * model.coef_[0] ** np.arange(4)
-    )
-    assert np.isinf(model.simulate(np.zeros(9000), initial=[1.0])[-1])
-
-
 APPLY = {
     "check_estimator_cloneable",
     "check_estimator_repr",
@@ -107,21 +94,6 @@ def test_scikit_learn_conventions_as_far_as_they_apply():
     for result in results:
         if result["status"] == "failed" and result["check_name"] not in OTHER_MESSAGES:
             assert "is not one column" in str(result["exception"]), result["check_name"]
-
-
-def test_what_the_checks_of_tables_are_about_holds_for_series():
-    model, u, y = fitted(1, 1, 1, False)
-    before, parameters = deepcopy(vars(model)), clone(model).get_params()
-    u.flags.writeable = y.flags.writeable = False
-    assert model.fit(u, y) is model
-    model.predict(u, y)
-    model.simulate(u)
-    assert model.get_params() == parameters
-    assert all(np.array_equal(before[name], vars(model)[name]) for name in before)  # idempotent
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(u, y), model.predict(u, y))
-    few = model.predict(u.astype(np.float32), y)
-    np.testing.assert_allclose(few, model.predict(u, y), atol=1e-5)
 
 
 def test_bad_input_is_one_sentence():

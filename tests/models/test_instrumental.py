@@ -114,14 +114,3 @@ def test_instruments_that_do_not_vary_by_themselves_are_refused(column):
     ):
         with pytest.raises(ValueError, match="instruments has a column that follows from"):
             action()
-
-
-def test_an_instrument_of_zeros_is_named_as_such():
-    """Without intercept and controls nothing else can determine an instrument."""
-    X = np.column_stack([np.arange(1.0, 9.0), np.zeros(8)])
-    model = ua.InstrumentalRegression(endogenous=0, instruments=1, fit_intercept=False)
-    message = "instruments has a column that is zero: expected instruments that vary beyond"
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, X[:, 0])
-    X[:, 1] = 1.0  # a constant varies beyond nothing
-    assert np.allclose(model.fit(X, 2 * X[:, 0]).coef_, [2.0])

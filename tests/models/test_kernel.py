@@ -2,19 +2,15 @@
 
 import cvxpy as cp
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV
-from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conventions import follows
-from unassuming.kernels import gram, truncated_parabolic
+from unassuming.kernels import gram
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 
 RNG = np.random.default_rng(21)
@@ -64,32 +60,6 @@ def test_every_kind_of_kernel_agrees_with_its_precomputed_gram_matrix(model, par
 
 
 @ids
-def test_the_constructor_only_stores(model):
-    parameters = model.get_params()
-    fitted = clone(model).fit(X, Y)
-    assert fitted.get_params() == parameters
-    assert clone(model).set_params(kernel="rbf").get_params()["kernel"] == "rbf"
-
-
-@ids
-def test_data_frames_and_grid_search(model):
-    frame = pd.DataFrame(X, columns=["first", "second"])
-    fitted = clone(model).set_params(kernel="rbf").fit(frame, Y)
-    np.testing.assert_array_equal(fitted.feature_names_in_, ["first", "second"])
-    np.testing.assert_array_equal(
-        fitted.predict(frame), clone(model).set_params(kernel="rbf").fit(X, Y).predict(X)
-    )
-    search = GridSearchCV(clone(model), {"kernel": ["linear", "rbf"], "gamma": [0.1, 1.0]}, cv=3)
-    assert np.isfinite(search.fit(X, Y).best_score_)
-
-
-@ids
-def test_predicting_before_fitting(model):
-    with pytest.raises(NotFittedError):
-        clone(model).predict(X)
-
-
-@ids
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, "1", None, True])
 def test_penalties_must_be_positive_numbers(model, value):
     names = {KernelLasso: ["alpha"], KernelHuber: ["alpha", "delta"], LSSVC: ["C"]}[type(model)]
@@ -97,21 +67,6 @@ def test_penalties_must_be_positive_numbers(model, value):
         message = rf"{name} of {type(model).__name__} is not usable: expected a positive number"
         with pytest.raises(ValueError, match=message):
             clone(model).set_params(**{name: value}).fit(X, Y)
-
-
-@pytest.mark.parametrize("model", [KernelHuber(), LSSVC()], ids=str)
-def test_indefinite_kernels_are_refused(model):
-    grid = np.linspace(0.0, 10.0, 24).reshape(-1, 1)
-    with pytest.raises(ValueError, match=rf"indefinite, which {type(model).__name__} cannot use"):
-        clone(model).set_params(kernel=truncated_parabolic).fit(grid, Y)
-
-
-@ids
-def test_weights_must_leave_something(model):
-    with pytest.raises(ValueError, match=r"at least one non-zero number"):
-        clone(model).fit(X, Y, sample_weight=np.zeros(24))
-    with pytest.raises(ValueError, match=r"[Nn]egative"):
-        clone(model).fit(X, Y, sample_weight=np.linspace(-1.0, 1.0, 24))
 
 
 # --- what each minimises --------------------------------------------------------------------------
@@ -123,28 +78,6 @@ NOISY = TRUTH + RNG.standard_cauchy(60)
 WEIGHTS = RNG.integers(0, 4, size=60).astype(float)
 RBF2 = {"kernel": "rbf", "gamma": 2.0}
 weighted = pytest.mark.parametrize("w", [np.ones(60), WEIGHTS], ids=["plain", "weighted"])
-
-
-@weighted
-@pytest.mark.parametrize("alpha", [5.0, 0.3, 0.01])
-def test_the_subgradient_of_the_kernel_lasso(alpha, w):
-    model = KernelLasso(alpha, **RBF2).fit(GRID, NOISY, sample_weight=w)
-    a, kept = model.dual_coef_, w > 0
-    correlations = (K @ (w * (NOISY - K @ a)))[kept]
-    sign = np.sign(a[kept])
-    np.testing.assert_allclose(correlations[sign != 0], alpha * sign[sign != 0], atol=1e-9)
-    assert np.max(np.abs(correlations)) <= alpha + 1e-9
-    assert 0 < np.count_nonzero(a) < 50
-    assert not a[~kept].any()
-
-
-@weighted
-@pytest.mark.parametrize("alpha", [2.0, 0.01])
-@pytest.mark.parametrize("delta", [0.1, 1.0, 10.0])
-def test_the_fixed_point_of_kernel_huber(alpha, delta, w):
-    a = KernelHuber(alpha, delta=delta, **RBF2).fit(GRID, NOISY, sample_weight=w).dual_coef_
-    expected = w * np.clip(NOISY - K @ a, -delta, delta)
-    np.testing.assert_allclose(alpha * a, expected, atol=1e-11 * np.abs(NOISY).max())
 
 
 def test_kernel_huber_is_kernel_ridge_in_the_limit_and_safer_with_outliers():
@@ -176,28 +109,6 @@ def test_cvxpy_solves_the_same_problem_with_slacks():
     )
     np.testing.assert_allclose(X.T @ model.dual_coef_, w.value, atol=1e-6)
     assert model.intercept_ == pytest.approx(float(b.value), abs=1e-6)
-
-
-@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (-1, 1), (3, 7), (False, True)])
-def test_any_two_labels(labels):
-    y = np.asarray(labels)[(Y > 0).astype(int)]
-    model = LSSVC(1.0, kernel="rbf", gamma=1.0).fit(X, y)
-    np.testing.assert_array_equal(model.classes_, labels)
-    reference = LSSVC(1.0, kernel="rbf", gamma=1.0).fit(X, Y)
-    np.testing.assert_array_equal(model.dual_coef_, reference.dual_coef_)
-    expected = np.asarray(labels)[(model.decision_function(X) > 0.0).astype(int)]
-    np.testing.assert_array_equal(model.predict(X), expected)
-
-
-def test_two_classes_only():
-    assert not get_tags(LSSVC()).classifier_tags.multi_class
-    for y, w, given in [
-        (np.arange(24) % 3, None, "more classes"),
-        (np.ones(24), None, "one class, 1"),
-        (Y, (Y > 0).astype(float), "one class, 1"),
-    ]:
-        with pytest.raises(ValueError, match=f"^Only binary classification is.*given {given}"):
-            LSSVC().fit(X, y, sample_weight=w)
 
 
 # --- conventions ----------------------------------------------------------------------------------

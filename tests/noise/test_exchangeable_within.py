@@ -24,17 +24,6 @@ def test_permutations_within_a_block_are_uniform(n, rows):
     assert chi2.ppf(5e-7, cells - 1) <= statistic <= chi2.isf(5e-7, cells - 1)
 
 
-def test_one_block_of_all_rows_is_exchangeable_noise():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(4, 1)), rng.normal(size=4)
-    within, whole = (
-        ua.confidence_region(Ridge(), X, y, noise=noise, m="all", random_state=0)
-        for noise in (ExchangeableWithin(4), "exchangeable")
-    )
-    a = rng.normal(size=(50, 2))
-    assert within.rank(a).tolist() == whole.rank(a).tolist()
-
-
 @pytest.mark.slow
 def test_a_shift_of_one_block_is_not_seen():
     X = np.repeat(np.eye(3), 20, axis=0)
@@ -62,10 +51,3 @@ def test_rows_of_weight_zero_are_refused():
             sample_weight=[1, 1, 0, 1],
             random_state=0,
         )
-
-
-def test_a_large_group_is_refused_with_its_order():
-    with pytest.raises(ValueError, match=r"wrong size to enumerate.*given more"):
-        ExchangeableWithin(5).group(1002, modulo_sign=False)
-    with pytest.raises(ValueError, match="given 14400\\."):
-        ExchangeableWithin(5).group(10, modulo_sign=False)

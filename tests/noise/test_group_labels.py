@@ -64,36 +64,6 @@ def test_the_same_groups_have_the_same_signs(kind):
     np.testing.assert_array_equal(region(noise).perturbations.drawn, PLAIN.perturbations.drawn)
 
 
-@pytest.mark.parametrize("kind", LABELS)
-def test_a_region_with_such_labels_is_saved_and_loaded(kind, tmp_path):
-    saved = region(ua.noise.BlockSymmetric(LABELS[kind]))
-    ua.save(saved, tmp_path / "r")
-    loaded = ua.load(tmp_path / "r")
-    np.testing.assert_array_equal(loaded.noise.units(N), CODES)
-    np.testing.assert_array_equal(loaded.noise.blocks, saved.noise.blocks)
-    candidates = saved.estimate + np.random.default_rng(0).normal(size=(20, 3))
-    np.testing.assert_array_equal(loaded.rank(candidates), PLAIN.rank(candidates))
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_a_stream_with_such_labels_goes_on_after_a_checkpoint(kind, tmp_path):
-    one, plain = (
-        ua.StreamingRegion(LinearRegression(), noise=ua.noise.BlockSymmetric(labels), m=16)
-        for labels in (LABELS[kind], CODES)
-    )
-    one.partial_fit(X[:5], Y[:5]).save(tmp_path / "c")
-    loaded = ua.StreamingRegion.load(tmp_path / "c").partial_fit(X[5:], Y[5:])
-    candidates = PLAIN.estimate + np.random.default_rng(0).normal(size=(20, 3))
-    expected = plain.partial_fit(X, Y).region().rank(candidates)
-    np.testing.assert_array_equal(loaded.region().rank(candidates), expected)
-
-
-def test_booleans_are_two_groups():
-    np.testing.assert_array_equal(ua.noise.BlockSymmetric(CODES > 1).units(N), CODES > 1)
-    mixed = ua.noise.BlockSymmetric(pd.Series(CODES > 1, dtype="boolean"))
-    np.testing.assert_array_equal(mixed.units(N), CODES > 1)
-
-
 MISSING = {
     "nan": ([0.0, 1.0, np.nan, 1.0], "nan"),
     "None": (["a", "b", None, "b"], "None"),
@@ -125,11 +95,6 @@ def test_a_fraction_is_refused_with_its_row(labels):
         ua.noise.BlockSymmetric(labels)
 
 
-def test_floats_that_cannot_hold_a_number_to_the_unit_are_refused():
-    with pytest.raises(ValueError, match=r"blocks has a number that floats round: .* given 1e\+17"):
-        ua.noise.BlockSymmetric([1.0, 1e17, 2.0])
-
-
 @pytest.mark.parametrize("labels", [np.zeros((4, 2)), 3, np.zeros(4, dtype=complex)])
 def test_what_is_no_column_of_labels_is_refused(labels):
     with pytest.raises(ValueError, match="blocks must be one label"):
@@ -137,24 +102,6 @@ def test_what_is_no_column_of_labels_is_refused(labels):
 
 
 # --- the same labels elsewhere ---------------------------------------------------------------
-
-TREATED = np.array([0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 1, 1])
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_clusters_and_strata_of_an_experiment(kind):
-    plain = ua.assignment_test(Y, TREATED, clusters=CODES)
-    assert ua.assignment_test(Y, TREATED, clusters=LABELS[kind]).pvalue == plain.pvalue
-    strata = ua.assignment_test(Y, np.arange(N) % 2 == TREATED % 2, strata=LABELS[kind])
-    expected = ua.assignment_test(Y, np.arange(N) % 2 == TREATED % 2, strata=CODES)
-    assert strata.pvalue == expected.pvalue
-
-
-@pytest.mark.parametrize("name", ["clusters", "strata"])
-@pytest.mark.parametrize("kind", ["NaT", "nan", "no category"])
-def test_a_missing_label_of_an_experiment_is_refused_with_its_row(name, kind):
-    with pytest.raises(ValueError, match=f"{name} has a missing label: .* at row 2"):
-        ua.assignment_test(Y[:4], [0, 1, 0, 1], **{name: MISSING[kind][0]})
 
 
 @pytest.mark.parametrize("kind", LABELS)

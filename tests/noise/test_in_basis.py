@@ -1,4 +1,4 @@
-"""Noise in another basis: rotated data, transformations of coordinates, and what is refused."""
+"""Noise in another basis: transformations of coordinates, and what is refused."""
 
 from collections import Counter
 from itertools import product
@@ -28,7 +28,6 @@ RNG = np.random.default_rng(3)
 Q = ortho_group.rvs(N, random_state=1)
 X = RNG.normal(size=(N, 2))
 Y = 0.5 + X @ [1.0, -2.0] + Q @ (RNG.laplace(size=N) * np.geomspace(2, 0.2, N))
-PHI = np.column_stack([np.ones(N), X])
 
 
 def region_of(model, noise, X=X, y=Y, **options):
@@ -52,13 +51,6 @@ class Plain(ua.noise.Noise):
         return self.noise.apply(drawn, residuals, fitted)
 
 
-INNER = {
-    "symmetric": "symmetric",
-    "exchangeable": "exchangeable",
-    "both": "symmetric-exchangeable",
-    "rotations": "spherical",
-    "blocks": ua.noise.BlockSymmetric(np.arange(N) // 3),
-}
 MODELS = {
     "least squares": LinearRegression(),
     "ridge": Ridge(2.0),
@@ -86,30 +78,6 @@ def test_ranks_are_those_of_transformed_residuals(name):
     np.testing.assert_array_equal(one.perturbations.apply(r), two.perturbations.apply(r))
 
 
-@pytest.mark.parametrize("inner", INNER)
-def test_a_model_of_squares_is_that_of_the_rotated_data(inner):
-    """Everything agrees with a region that is built on (Qᵀy, QᵀΦ) by hand."""
-    one = region_of(LinearRegression(), ua.noise.InBasis(Q, INNER[inner]))
-    two = region_of(LinearRegression(fit_intercept=False), INNER[inner], Q.T @ PHI, Q.T @ Y)
-    np.testing.assert_allclose(one.estimate, two.estimate, atol=1e-12)
-    tried = one.estimate + 0.3 * RNG.normal(size=(80, 3))
-    np.testing.assert_array_equal(one.rank(tried), two.rank(tried))
-    ours, theirs = (
-        one.interval(level=0.8, simultaneous=True, method="joint"),
-        two.interval(level=0.8, simultaneous=True, method="joint"),
-    )
-    assert ours.status is theirs.status
-    np.testing.assert_allclose(ours.lower, theirs.lower, rtol=1e-7)
-    np.testing.assert_allclose(ours.upper, theirs.upper, rtol=1e-7)
-    ours, theirs = (
-        r.summary(level=0.75, cells=3 if inner == "blocks" else None) for r in (one, two)
-    )
-    np.testing.assert_allclose(ours.lower, theirs.lower, rtol=1e-7)
-    np.testing.assert_allclose(ours.pvalue, theirs.pvalue)
-    ours, theirs = one.reach(np.eye(3), level=0.8), two.reach(np.eye(3), level=0.8)
-    np.testing.assert_allclose(ours, theirs, rtol=1e-7)
-
-
 @pytest.mark.slow
 def test_values_one_at_a_time_cover_a_function_of_bounded_norm():
     """The noise is correlated, and independent in rotated rows."""
@@ -123,24 +91,6 @@ def test_values_one_at_a_time_cover_a_function_of_bounded_norm():
         found = region.band(X[:1], level=0.8, norm_bound=norm, simultaneous=False, cells=cells)
         hits += bool(found.lower[0] <= truth <= found.upper[0])
     assert hits >= binom.ppf(1e-6, runs, found.attained[0])
-
-
-@pytest.mark.slow
-def test_instruments_in_rotated_cells_have_every_rank_equally_often():
-    """All signs of six cells of coordinates, with a column that depends on the noise."""
-    rng = np.random.default_rng(2)
-    cells, size = np.arange(N) % 6, np.abs(rng.laplace(size=N)) + 0.1
-    w, control, own = rng.normal(size=(3, N))
-    model, ranks = ua.InstrumentalRegression(endogenous=0, instruments=2), Counter()
-    for signs in product([1, -1], repeat=6):
-        e = Q @ (size * np.array(signs)[cells])
-        price = 0.5 * w + 0.8 * e + own
-        y = 1 - control + 0.7 * price + e
-        table = np.column_stack([price, control, w])
-        region = region_of(model, ua.noise.InBasis(Q), X=table, y=y, m=4)
-        ranks[region.hypothesis("x0", value=0.7, cells=cells).rank] += 1
-    assert set(ranks) == set(range(1, 33))
-    assert set(ranks.values()) == {2}
 
 
 @pytest.mark.parametrize(
@@ -179,65 +129,6 @@ def test_coverage_of_correlated_heavy_tails():
     assert low <= inside <= high
     assert far < low / 2
     assert rowwise < low
-
-
-def test_what_a_single_coordinate_determines_has_no_bound():
-    """All of the intercept lies in one coordinate, whose noise may have any scale."""
-    basis = np.linalg.qr(np.column_stack([np.ones(N), RNG.normal(size=(N, N - 1))]))[0]
-    region = region_of(LinearRegression(), ua.noise.InBasis(basis))
-    assert (np.abs(region.objective.design.matrix[:, 0]) > 1e-12).sum() == 1
-    found = region.interval(level=0.8, simultaneous=True, method="joint")
-    assert np.isneginf(found.lower[0])
-    assert np.isposinf(found.upper[0])
-    assert np.isfinite(found.lower[1:]).all()
-    assert np.isinf(region.summary(level=0.75).lower[0])
-    assert region.reach([1.0, 0.0, 0.0], level=0.8) == np.inf
-
-
-@pytest.mark.parametrize("basis", [Q, dct(np.eye(N), norm="ortho")], ids=["random", "cosine"])
-def test_a_small_part_of_a_free_coefficient_has_no_bound(basis):
-    """x0 is one coordinate, which half of the signs keep; one coordinate of x2 is large."""
-    rng = np.random.default_rng(3)
-    features = rng.normal(size=(N, 3))
-    features[:, 0] = 2 * basis[:, 5]
-    features[:, 2] += 40 * basis[:, 9]
-    y = features @ [1.0, 1.0, 1.0] + basis @ rng.laplace(size=N)
-    model, noise = LinearRegression(fit_intercept=False), ua.noise.InBasis(basis)
-    region = region_of(model, noise, features, y, m=20)
-    for small in (1e-2, 1e-4):
-        assert (
-            region.band([[small, 1.0, 0.0]], level=0.5, method="joint").status.name == "UNBOUNDED"
-        )
-    for g in ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]):
-        band = region.band([g], level=0.5, method="joint")
-        assert band.status.name == "CERTIFIED"
-        inner = region.crossings(np.array(g), level=0.5)
-        assert band.lower[0] <= band.estimate[0] + inner[0][0]
-        assert band.estimate[0] + inner[-1][1] <= band.upper[0]
-
-
-def test_words_say_that_rows_are_rotated():
-    region = region_of(LinearRegression(), ua.noise.InBasis(Q))
-    assert "in the coordinates of the given basis, the noise terms are independent" in str(region)
-    assert "the basis does not depend on the noise" in " ".join(str(region).split())
-    text = " ".join(str(region.summary(level=0.75)).split())
-    assert "Assumes that in the coordinates of the given basis" in text
-    assert repr(region.noise) == "InBasis(24 x 24 matrix, Symmetric())"
-
-
-@pytest.mark.parametrize("inner", INNER)
-def test_saved_regions_come_back(tmp_path, inner):
-    region = region_of(Ridge(0.5), ua.noise.InBasis(Q, INNER[inner]), m=20)
-    path = tmp_path / "rotated.region"
-    ua.save(region, path)
-    loaded = ua.load(path)
-    tried = region.estimate + 0.5 * RNG.normal(size=(30, 3))
-    np.testing.assert_array_equal(loaded.rank(tried), region.rank(tried))
-    assert repr(loaded.noise) == repr(region.noise)
-    np.testing.assert_array_equal(loaded.noise.basis, Q)
-    np.testing.assert_array_equal(
-        loaded.summary(level=0.75).lower, region.summary(level=0.75).lower
-    )
 
 
 def test_equal_weights_change_nothing_and_others_are_refused():
@@ -300,24 +191,3 @@ def test_bad_input_gets_one_sentence(name):
     arguments, message = BAD[name]
     with pytest.raises(ValueError, match=message):
         ua.noise.InBasis(*arguments)
-
-
-def test_a_basis_of_the_wrong_size():
-    with pytest.raises(
-        ValueError, match=r"basis has the wrong size: expected a matrix of shape \(24"
-    ):
-        region_of(Ridge(), ua.noise.InBasis(np.eye(5)))
-
-
-def test_the_unit_basis_is_no_basis_at_all():
-    one, two = (
-        region_of(Ridge(0.5), ua.noise.InBasis(np.eye(N))),
-        region_of(Ridge(0.5), "symmetric"),
-    )
-    tried = one.estimate + 0.3 * RNG.normal(size=(50, 3))
-    np.testing.assert_array_equal(one.rank(tried), two.rank(tried))
-    np.testing.assert_allclose(
-        one.interval(simultaneous=True, method="joint", level=0.9).lower,
-        two.interval(simultaneous=True, method="joint", level=0.9).lower,
-        rtol=1e-9,
-    )

@@ -1,4 +1,4 @@
-"""A user's own estimator, and exact class matching."""
+"""A user's own estimator, exact class matching, and what refused estimators are told."""
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import all_estimators
 
 import unassuming as ua
+from unassuming.objectives import factory_for, registered_classes
 
 
 def problem(n=12, d=2, seed=0):
@@ -221,3 +222,12 @@ def test_only_classes_and_callables_can_be_registered():
         ua.register_objective(Ridge(), ua.objectives.from_ridge)
     with pytest.raises(TypeError, match=r"factory is not callable.*given 'from_ridge'"):
         ua.register_objective(Ridge, "from_ridge")
+
+
+@pytest.mark.parametrize("kind", ["regressor", "classifier"])
+def test_every_model_of_scikit_learn_is_supported_or_told_a_nearest_one(kind):
+    for name, cls in all_estimators(type_filter=kind):
+        if cls not in registered_classes():
+            model = object.__new__(cls)  # some need arguments, and none of them matters
+            with pytest.raises(TypeError, match=rf"given {name}\. (Use|Tune|Transform|No model)"):
+                factory_for(model)

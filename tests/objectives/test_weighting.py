@@ -187,19 +187,6 @@ def test_what_is_neither_a_name_nor_a_finite_matrix_is_refused(weighting):
 # --- refusals -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["least squares", "ridge", "linear LSSVC", "Huber", "lasso"])
-def test_gram_is_refused_for_features(name):
-    message = "expected 'hessian', 'identity' or a matrix, given 'gram'"
-    with pytest.raises(ValueError, match=message):
-        region_of(name, weighting="gram")
-
-
-def test_hessian_is_refused_for_svr():
-    message = "not available for ε-SVR.*: expected 'gram', 'identity' or a matrix, given 'hessian'"
-    with pytest.raises(ValueError, match=message):
-        region_of("SVR", weighting="hessian")
-
-
 def test_the_refusal_of_hessian_for_svr_says_why():
     """The Hessian of the dual is the kernel matrix, which need not have an inverse."""
     with pytest.raises(ValueError, match="given 'hessian'"):

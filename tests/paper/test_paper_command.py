@@ -55,15 +55,6 @@ def test_the_table_has_three_levels_for_each_region(made, number):
 
 
 @pytest.mark.slow
-def test_the_gaussian_process_has_its_own_rows(made):
-    rows = [row for row in table(made[1], 3) if row["panel"] == "3b"]
-    assert len(rows) == 6
-    for everywhere, each in zip(rows[::2], rows[1::2], strict=True):
-        assert float(everywhere["coverage"]) <= float(each["coverage"])
-        assert each["low"] == each["high"] == ""
-
-
-@pytest.mark.slow
 def test_the_errata_are_stated_where_they_show(made):
     printed = " ".join(made[0].split())
     for number in FIGURES:
@@ -97,9 +88,3 @@ def test_what_is_wrong_is_one_line_with_exit_code_2(tmp_path, monkeypatch, optio
     assert said.startswith("error: ")
     assert option in said
     assert not list(tmp_path.iterdir())
-
-
-def test_a_file_in_the_place_of_the_directory_is_refused(tmp_path):
-    (tmp_path / "taken").write_text("")
-    code, printed, said = run("--out", tmp_path / "taken")
-    assert (code, printed, said.count("\n")) == (2, "", 1)

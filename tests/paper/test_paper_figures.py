@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import oracles
 import unassuming as ua
 from unassuming.paper import FIGURES
-from unassuming.paper.figures import mean_label
 from unassuming.paper.reproduce import build
 
 EVERY = {
@@ -20,11 +18,6 @@ PANELS = {s.panel: s for figure in FIGURES.values() for s in figure.settings}
 
 def sample(setting, seed=0):
     return setting.draw(np.random.default_rng(seed))
-
-
-def noise_of(setting, rows):
-    many = [sample(setting, seed) for seed in range(rows // setting.n)]
-    return np.concatenate([one.y - one.truth(one.X) for one in many])
 
 
 def gaussian(X, sigma):
@@ -51,51 +44,6 @@ def test_every_region_has_a_hundred_statistics_and_the_data_that_it_names(name):
     if setting.panel != "1":
         np.testing.assert_allclose(drawn.X[:, 0], np.linspace(0, 10, setting.n))
         np.testing.assert_allclose(drawn.truth(drawn.X), drawn.X[:, 0] * np.sin(drawn.X[:, 0]))
-
-
-@pytest.mark.parametrize("name", [name for name in EVERY if name[0] in "2356"])
-def test_the_noise_is_laplace_of_scale_one_half(name):
-    noise = noise_of(EVERY[name], 4000)
-    assert stats.kstest(noise, stats.laplace(scale=0.5).cdf).pvalue > 1e-6
-    assert stats.kstest(noise, stats.laplace(scale=0.8).cdf).pvalue < 1e-6
-
-
-def test_the_noises_of_figure_4_have_mean_zero_and_variance_one():
-    uniform = stats.uniform(-np.sqrt(3), 2 * np.sqrt(3))
-    for part, law in zip(
-        "abc", (stats.norm(), stats.laplace(scale=0.5**0.5), uniform), strict=True
-    ):
-        assert stats.kstest(noise_of(PANELS[f"4{part}"], 4000), law.cdf).pvalue > 1e-6
-        assert law.var() == pytest.approx(1)
-    p = 0.052786
-    noise = noise_of(PANELS["4d"], 4000)
-    counts = np.rint(noise + 20 * p)
-    np.testing.assert_allclose(noise, counts - 20 * p, atol=1e-4)
-    assert stats.binomtest(int((counts == 0).sum()), len(counts), (1 - p) ** 20).pvalue > 1e-6
-
-
-def test_figure_1_has_fifty_points_around_each_centre_and_symmetric_slacks():
-    setting = PANELS["1"]
-    many = [sample(setting, seed) for seed in range(100)]
-    assert all((one.y == 1).sum() == (one.y == -1).sum() == 50 for one in many)
-    for label, centre in ((1, (0.0, 0.5)), (-1, (-0.5, 0.0))):
-        noise = np.concatenate([(one.X[one.y == label] - centre).ravel() for one in many])
-        assert stats.kstest(noise, stats.laplace(scale=0.5).cdf).pvalue > 1e-6
-    assert (setting.model.C, setting.model.kernel) == (0.1, "linear")
-    slacks = np.concatenate([1 - one.y * (one.X @ one.truth) for one in many])
-    assert stats.ks_2samp(slacks, -slacks).pvalue > 1e-6
-    assert stats.ks_2samp(slacks + 0.5, -slacks - 0.5).pvalue < 1e-6
-
-
-def test_the_mean_label_is_that_of_the_coins():
-    many = [sample(FIGURES[1].counted[0], seed) for seed in range(100)]
-    f = np.concatenate([mean_label(one.X) for one in many])
-    y = np.concatenate([one.y for one in many])
-    for low, high in ((-1, -0.5), (-0.5, 0), (0, 0.5), (0.5, 1)):
-        within = (f > low) & (f <= high)
-        p = float((1 + f[within]).mean() / 2)
-        plus = int((y[within] > 0).sum())
-        assert stats.binomtest(plus, int(within.sum()), p).pvalue > 1e-6
 
 
 @pytest.mark.parametrize("panel", ["2a", "4a", "4d"])

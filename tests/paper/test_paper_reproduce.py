@@ -8,12 +8,10 @@ from speed import slow_but
 from unassuming.paper import FIGURES, reproduce
 from unassuming.paper.figures import LEVELS
 from unassuming.paper.reproduce import (
-    Raster,
     boundedness,
     build,
     evaluate,
     process_shares,
-    repeated,
     silently,
     truth_ranks,
 )
@@ -53,48 +51,6 @@ def test_every_region_has_members_of_low_middle_and_high_level(panel):
     assert counts[1] > 0
 
 
-def test_what_is_marked_is_what_some_region_holds():
-    region = region_of("3a")
-    a, ranks, counts = members_of(region, 20_000)
-    np.testing.assert_array_equal([region.rank(one) for one in a[:30]], ranks[:30])
-    assert ranks.max() < region.m
-    assert len(a) == 20_000 - counts[region.m]
-    np.testing.assert_array_equal(np.bincount(ranks, minlength=101)[:100], counts[:100])
-
-
-def test_a_pixel_has_the_lowest_rank_of_its_points():
-    rng = np.random.default_rng(0)
-    window = np.array([[0.0, 10.0], [-2.0, 2.0]])
-    raster = Raster(window, m=20, size=16)
-    x, y = rng.uniform(-1, 11, size=900), rng.normal(size=900)
-    ranks = rng.integers(1, 20, size=900)
-    raster.mark(x[:500], y[:500], ranks[:500])
-    raster.mark(x[500:], y[500:], ranks[500:])
-    expected = np.zeros((16, 16), dtype=int)
-    for column, row, rank in zip(np.floor(1.6 * x), np.floor(4 * (y + 2)), ranks, strict=True):
-        if 0 <= column < 16 and 0 <= row < 16:
-            known = expected[int(row), int(column)]
-            expected[int(row), int(column)] = rank if known == 0 else min(known, rank)
-    np.testing.assert_array_equal(raster.lowest(), expected)
-    assert raster.centres(0)[[0, -1]].tolist() == [0.3125, 9.6875]
-
-
-def test_the_picture_of_functions_is_that_of_the_members():
-    panel = reproduce(3, members=40, repetitions=1).panels[0]
-    raster, X = panel.rasters["models"], panel.sample.X
-    a, ranks, _ = members_of(panel.region, 40)
-    expected = np.zeros((240, 240), dtype=int)
-    bottom, top = raster.window[1]
-    for one, rank in zip(a, ranks, strict=True):
-        for column, x in enumerate(raster.centres(0)):
-            value = one @ np.exp(-((x - X[:, 0]) ** 2) / 2)
-            row = int(np.floor((value - bottom) / (top - bottom) * 240))
-            if 0 <= row < 240:
-                known = expected[row, column]
-                expected[row, column] = rank if known == 0 else min(known, rank)
-    np.testing.assert_array_equal(raster.lowest(), expected)
-
-
 def test_what_cannot_be_reproduced_is_refused():
     for arguments in ((7,), (1, 0), (1, 10, 0)):
         with pytest.raises(ValueError, match="expected a figure from 1 to 6"):
@@ -132,15 +88,6 @@ def test_the_band_of_the_process_does_not_cover_everywhere():
     assert 0.8 < shares.mean() < 0.95
 
 
-def test_settings_with_the_same_law_are_measured_on_the_same_samples():
-    first, second = (repeated(setting, 4, 7) for setting in FIGURES[2].settings)
-    np.testing.assert_array_equal(first[0].y, second[0].y)
-    assert first[1] == second[1]
-    other = repeated(FIGURES[2].settings[0], 4, 8)
-    assert (other[0].y != first[0].y).all()
-    assert other[1] != first[1]
-
-
 # --- where regions end --------------------------------------------------------------------------
 
 
@@ -156,9 +103,3 @@ def test_kernel_ridge_is_bounded_up_to_the_level_that_the_signs_allow():
 @pytest.mark.parametrize("panel", ["3a", "5a", "5b", "5c", "6a", "6b", "6c", "6d"])
 def test_kernel_lasso_is_unbounded_at_every_level(panel):
     assert boundedness(region_of(panel)) == dict.fromkeys(LEVELS, "no")
-
-
-def test_other_regions_are_open_where_the_signs_are():
-    for panel in ("5d", "2b"):
-        found = boundedness(region_of(panel))
-        assert [found[p] for p in LEVELS] == ["not known", "no", "no"]

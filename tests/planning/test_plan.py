@@ -1,11 +1,7 @@
 """Predicted widths: what they depend on, how they compare with measured ones, and the messages."""
 
-import pickle
-
 import numpy as np
 import pytest
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
@@ -14,7 +10,6 @@ from sklearn.preprocessing import SplineTransformer
 from sklearn.svm import SVR
 
 import unassuming as ua
-from unassuming.planning import Predicted, narrowest
 from unassuming.planning.widths import spread
 
 X = np.linspace(0, 10, 40)[:, None]
@@ -34,21 +29,6 @@ def test_the_best_penalty_is_that_of_the_narrowest_joint_region(plan):
     assert plan.alpha == min(joint, key=joint.get) == 0.01
     assert plan.estimator.get_params() == {**SMOOTH.get_params(), "alpha": 0.01}
     assert SMOOTH.alpha == 0.5
-
-
-@pytest.mark.slow
-def test_best_is_the_narrowest_of_its_kind(plan):
-    for simultaneous in (True, False):
-        for rows in (20, 40):
-            same = [
-                p.half_width
-                for p in plan.predictions
-                if (p.simultaneous, p.rows) == (simultaneous, rows)
-            ]
-            best = plan.best(simultaneous=simultaneous, rows=rows).half_width
-            assert min(same) <= best <= 1.02 * min(same)
-    with pytest.raises(ValueError, match=r"rows is not part of the plan: expected one of \(20, 40"):
-        plan.best(rows=30)
 
 
 MODELS = {
@@ -81,14 +61,6 @@ def test_the_calls_give_what_was_predicted(name):
     assert ("method='cells'" in str(plan)) == (name in ("cells are best", "a pipeline", "SVR"))
 
 
-def test_of_penalties_that_differ_little_the_smallest_is_best():
-    widths = {0.1: 1.03, 0.2: 1.015, 0.3: 1.0, 0.4: 1.5}
-    found = [Predicted(9, True, "joint region", a, None, w) for a, w in widths.items()]
-    assert narrowest(found).alpha == 0.2
-    cells = [Predicted(9, True, "balanced cells", None, K, w) for K, w in ((16, 0.9), (32, 0.91))]
-    assert narrowest([*found, *cells]).cells == 16
-
-
 def test_a_plan_prints_a_table_and_is_a_frame(plan):
     text, frame = str(plan), plan.to_frame()
     assert len(frame) == len(plan.predictions)
@@ -105,13 +77,6 @@ def test_a_plan_prints_a_table_and_is_a_frame(plan):
 
 
 @pytest.mark.slow
-def test_the_same_plan_twice_and_through_a_file(plan):
-    again = ua.plan(SMOOTH, X, rows=[20], **GIVEN)
-    assert again.predictions == plan.predictions
-    assert pickle.loads(pickle.dumps(plan)).predictions == plan.predictions
-
-
-@pytest.mark.slow
 def test_the_rows_for_a_half_width_have_that_half_width(plan):
     for simultaneous, width in ((False, 0.6), (True, 2.5)):
         n = plan.rows_for(width, simultaneous=simultaneous)
@@ -120,55 +85,6 @@ def test_the_rows_for_a_half_width_have_that_half_width(plan):
     assert plan.rows_for(0.5, simultaneous=False) > plan.rows_for(0.6, simultaneous=False)
     with pytest.raises(ValueError, match="half_width is out of range"):
         plan.rows_for(0.0)
-
-
-@pytest.mark.parametrize("n", [1, 2, 7, 25])
-def test_rows_are_spread_over_those_at_hand(n):
-    rng = np.random.default_rng(0)
-    column, several = rng.standard_normal((10, 1)), rng.standard_normal((10, 2))
-    for table in (column, several):
-        where = spread(table, n)
-        counts = np.bincount(where, minlength=10)
-        assert len(where) == n
-        assert counts.max() <= -(-n // 9)
-    assert (np.diff(column[spread(column, n), 0]) >= 0).all()
-
-
-def test_the_default_penalties_surround_a_multiple_of_the_noise_over_the_norm():
-    found = ua.plan(SMOOTH, X[::8], norm_bound=50, noise_scale=0.5, inputs=X[:1], level=0.5)
-    alphas = [p.alpha for p in found.predictions if p.alpha]
-    assert len(alphas) == 8
-    assert 0.5 in alphas
-    assert min(alphas) == pytest.approx(3e-4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("model", "norm_bound"),
-    [
-        (make_pipeline(SplineTransformer(5), Ridge(0.1)), 20),
-        (LinearRegression(), None),
-        (GaussianProcessRegressor(RBF(1.0), alpha=0.1, optimizer=None), 20),
-        (ua.KernelHuber(kernel="rbf"), 20),
-    ],
-    ids=["pipeline", "least squares", "Gaussian process", "kernel Huber"],
-)
-def test_other_models(model, norm_bound):
-    alphas = [0.1] if norm_bound else None
-    given = {"norm_bound": norm_bound, "noise_scale": 0.5, "alphas": alphas}
-    found = ua.plan(model, X[::2], inputs=X[10:30:9], **given)
-    assert 0 < found.best(simultaneous=False).half_width < 20
-    y = np.random.default_rng(0).standard_normal(20)
-    assert ua.confidence_region(found.estimator, X[::2], y, m=10).n == 20
-
-
-def test_noise_without_signs_has_no_cells():
-    found = ua.plan(
-        SMOOTH, X[::2], norm_bound=60, noise_scale=0.7, alphas=[0.1], noise="exchangeable"
-    )
-    assert {p.method for p in found.predictions} == {"joint region"}
-    with pytest.raises(ua.NotAvailable, match="simultaneous=False"):
-        found.best(simultaneous=False)
 
 
 @pytest.mark.parametrize(
@@ -209,25 +125,3 @@ def test_tuned_region_plans_the_penalty_for_its_own_rows():
     assert again.tuning.best_params == first.tuning.best_params
     with pytest.raises(ValueError, match="plan does not fit: expected norm_bound"):
         ua.tuned_region(search, X, y, plan={"bound": 3})
-
-
-@pytest.mark.slow
-def test_weights_of_four_are_noise_of_half_the_scale():
-    given = {"norm_bound": 60, "alphas": [0.1], "inputs": X[5:30:8]}
-    equal = ua.plan(SMOOTH, X, noise_scale=0.35, **given)
-    four = ua.plan(SMOOTH, X, noise_scale=0.7, sample_weight=4.0, **{**given, "alphas": [0.4]})
-    for one, two in zip(equal.predictions, four.predictions, strict=True):
-        assert (one.method, one.cells) == (two.method, two.cells)
-        assert one.half_width == pytest.approx(two.half_width, rel=1e-6)
-
-
-@pytest.mark.slow
-def test_rows_of_weight_zero_are_left_out():
-    given = {"norm_bound": 60, "noise_scale": 0.7, "alphas": [0.1], "inputs": X[5:30:8]}
-    weight = np.arange(40) % 2
-    some = ua.plan(SMOOTH, X, sample_weight=weight, rows=[10], **given)
-    plain = ua.plan(SMOOTH, X[1::2], rows=[10], **given)
-    assert some.n == 20
-    assert some.predictions == plain.predictions
-    with pytest.raises(ValueError, match="sample_weight has the wrong length: expected 40"):
-        ua.plan(SMOOTH, X, sample_weight=weight[:-1], **given)

@@ -1,13 +1,11 @@
 """Bands: what is drawn is what the region says, named and explained."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
@@ -76,68 +74,12 @@ def test_infinite_bounds_fill_the_picture_and_say_why(kernel, ax):
     ax.figure.canvas.draw()  # dollars in a name are no mathematics
 
 
-def test_a_norm_bound_makes_it_a_band_of_the_function(kernel, ax):
-    data = ua.plots.band_data(kernel, X[::10], [0.9], norm_bound=30)
-    assert data.target == "function"
-    assert np.isfinite(data.upper[0.9]).all()
-    ua.plots.band(kernel, levels=[0.9], norm_bound=30, ax=ax)
-    assert "Covers the function itself, if its norm is at most 30." in legend(ax)[0]
-
-
 def test_an_empty_region_has_no_shade(kernel, ax):
     ua.plots.band(kernel, FRAME, [0.9], norm_bound=0.01, ax=ax)
     title, entries = legend(ax)
     assert entries[0] == "90 %: empty"
     assert "no function within the norm bound agrees with the data" in title
     assert "Covers" not in title
-
-
-def test_attained_values_lie_within_the_outer_bounds(spline, ax):
-    data = ua.plots.band_data(spline, X, [0.9], inner=3)
-    assert data.inner_x.tolist() == [X[0, 0], X[20, 0], X[-1, 0]]
-    outer = spline.band(data.inner_x[:, None], 0.9, method="joint")
-    assert (outer.lower <= data.inner_lower[0.9]).all()
-    assert (data.inner_lower[0.9] < data.inner_upper[0.9]).all()
-    assert (data.inner_upper[0.9] <= outer.upper).all()
-    ua.plots.band(spline, levels=[0.9], inner=2, truth=F, ax=ax)
-    named = ["90 % simultaneous band", "90 % inner bound", "data", "truth", "estimate"]
-    assert legend(ax)[1] == named
-    box = ax.collections[0].get_paths()[0].vertices
-    found = ua.plots.band_data(spline, levels=[0.9], inner=2)
-    assert (box[:, 1].min(), box[:, 1].max()) == (found.lower[0.9].min(), found.upper[0.9].max())
-    drawn = next(line for line in ax.lines if line.get_label() == "truth")
-    np.testing.assert_allclose(drawn.get_ydata(), F(drawn.get_xdata()[:, None]))
-
-
-@pytest.mark.parametrize("simultaneous", [True, False])
-def test_given_bands_are_drawn_as_they_are_if_they_are_of_that_kind(simultaneous):
-    inputs, y, _ = ua.datasets.linear(n=60, d=1, random_state=0)
-    line = ua.confidence_region(LinearRegression(), inputs, y, random_state=0, m=100)
-    grid = np.array([[1.0], [-1.0], [0.0]])
-    found = line.band(grid, 0.5, simultaneous=simultaneous)
-    wider = replace(found, lower=found.lower - 1)
-    data = ua.plots.band_data(line, grid, [0.5], pointwise=[0.5], bands={0.5: wider})
-    kinds = data.lower[0.5], data.pointwise_lower[0.5]
-    drawn, computed = kinds if simultaneous else kinds[::-1]
-    np.testing.assert_array_equal(drawn, wider.lower[[1, 2, 0]])
-    other = line.band(grid, 0.5, simultaneous=not simultaneous)
-    np.testing.assert_array_equal(computed, other.lower[[1, 2, 0]])
-
-
-@pytest.mark.parametrize("target", [None, "function"])
-def test_a_model_error_is_a_condition_of_the_coverage(spline, ax, target):
-    options = {"pointwise": [0.9], "model_error": 0.2, "target": target}
-    ua.plots.band(spline, X[:9], [], **options, ax=ax)
-    covered = "the model" if target is None else "the function itself"
-    assert f"Covers {covered}, if the model misses" in legend(ax)[0]
-
-
-def test_rows_of_weight_zero_are_not_drawn_and_given_rows_are(spline, ax):
-    weight = np.where(np.arange(40) < 5, 0.0, 1.0)
-    region = ua.confidence_region(Ridge(), X, Y, sample_weight=weight, random_state=0, m=100)
-    np.testing.assert_array_equal(ua.plots.band_data(region, levels=[0.5]).observed_y, Y[5:])
-    ua.plots.band(spline, levels=[0.5], rows=(X[:7], Y[:7]), ax=ax)
-    assert "7 of the 40 rows" in legend(ax)[1]
 
 
 def test_a_region_from_a_stream_needs_inputs_and_draws_no_points(ax):
@@ -180,19 +122,3 @@ def test_a_label_is_undecided_where_bounds_have_both_signs(classes):
     assert (data.undecided[0.9] >= data.undecided[0.5]).all()
     assert list(data.classes) == ["no", "yes"]
     assert data.observed_x.shape == (60, 2)
-
-
-def test_the_zone_the_boundary_and_both_classes_are_named(ax):
-    inputs, y, _ = ua.datasets.labels(n=20, d=2, random_state=0)
-    region = ua.confidence_region(RidgeClassifier(), inputs, y, random_state=0, m=20)
-    ua.plots.classification(region, levels=[0.5], resolution=6, ax=ax)
-    data = ua.plots.classification_data(region, levels=[0.5], resolution=6)
-    _, entries = legend(ax)
-    assert entries == ["undecided at 50 %", "decision boundary", "class -1", "class 1"]
-    shaded = np.zeros(36, dtype=bool)
-    x1, x2 = np.meshgrid(0.999 * data.x1, 0.999 * data.x2)
-    for path in ax.collections[0].get_paths():
-        shaded |= path.contains_points(np.column_stack([x1.ravel(), x2.ravel()]))
-    clear = np.minimum(data.upper[0.5], -data.lower[0.5]).ravel()
-    assert shaded[clear > 0.05].all()
-    assert not shaded[clear < -0.05].any()

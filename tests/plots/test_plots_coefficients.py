@@ -45,56 +45,6 @@ def test_membership_flips_at_the_boundary(line, level):
     np.testing.assert_allclose(data.boundary[level], line.estimate + steps)
 
 
-def test_ellipses_contain_the_boundary(line):
-    data = ua.plots.coefficients_data(line, levels=[0.9], rays=40)
-    ellipsoid = line.ellipsoid(level=0.9)
-    away = data.ellipses[0.9] - ellipsoid.center
-    size = np.einsum("kj,jl,kl->k", away, ellipsoid.matrix, away)
-    np.testing.assert_allclose(size, ellipsoid.squared_radius)
-    inner = data.boundary[0.9] - ellipsoid.center
-    size = np.einsum("kj,jl,kl->k", inner, ellipsoid.matrix, inner)
-    assert (size <= ellipsoid.squared_radius * (1 + 1e-9)).all()
-
-
-def test_rays_go_round_and_include_the_half_axes(line):
-    data = ua.plots.coefficients_data(line, levels=[0.5], rays=30)
-    assert data.directions.shape == (30, 2)
-    norms = np.linalg.norm(line.objective.fitted(data.directions), axis=1)
-    np.testing.assert_allclose(norms, 1, rtol=1e-6)
-    assert (data.directions == 0).sum(axis=0).tolist() == [2, 2]
-    turns = np.diff(np.unwrap(np.arctan2(*data.directions.T)))
-    assert (turns < 0).all() or (turns > 0).all()
-
-
-def test_a_region_that_is_unbounded_along_one_coefficient_alone(ax):
-    X, y, _ = ua.datasets.linear(n=30, d=3, random_state=0)
-    X[:, 2] = X[:, 1]
-    found = ua.confidence_region(LinearRegression(), X, y, random_state=0, m=100)
-    data = ua.plots.coefficients_data(found, ["x0", "x2"], levels=[0.9], rays=8)
-    box = data.box[0.9]
-    assert np.isfinite(box[0]).all()
-    assert np.isinf(box[1]).all()
-    ua.plots.coefficients(found, ["x0", "x2"], [0.9], rays=8, ax=ax)
-    assert np.isfinite([ax.get_xlim(), ax.get_ylim()]).all()
-
-
-@pytest.mark.parametrize("which", [["x0"], ["x0", "age"], ["x0", "x0"], [0, 9], [1, -1]])
-def test_two_different_coefficients_are_needed(line, which):
-    with pytest.raises(ValueError, match="which does not name two coefficients"):
-        ua.plots.coefficients_data(line, which)
-
-
-def test_the_picture_names_what_it_shows(line, ax):
-    ua.plots.coefficients(line, levels=[0.5, 0.9], truth=line.estimate + 0.1, ax=ax)
-    title, entries = legend(ax)
-    assert title == "Exact boundary along 360 rays"
-    assert entries == ["90 % region", "50 % region", "outer ellipses", "estimate", "truth"]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("intercept", "x0")
-    for patch in ax.patches:
-        assert ax.viewLim.contains(*patch.get_xy().min(axis=0))
-        assert ax.viewLim.contains(*patch.get_xy().max(axis=0))
-
-
 def test_a_region_with_holes_is_not_said_to_end_where_its_first_part_does(ax):
     """A LASSO that many rays leave and enter again."""
     rng = np.random.default_rng(131)
@@ -163,18 +113,6 @@ def test_the_forest_has_the_numbers_of_the_summary_in_the_order_asked_for(summar
     assert not np.allclose(data.model_estimate, data.estimate)  # the penalty
     assert data.notes == ["95 % intervals, one at a time"]
     assert ua.plots.forest_data(replace(summary, simultaneous=True)).notes[0].endswith("at once")
-
-
-def test_the_forest_shows_both_estimates_where_they_differ(summary, ax):
-    ua.plots.forest(summary, ax=ax)
-    data = ua.plots.forest_data(summary)
-    assert legend(ax)[1] == ["interval", "estimate of the model", "estimate"]
-    marks = {one.get_marker(): one.get_xdata() for one in ax.lines}
-    np.testing.assert_array_equal(marks["|"], data.model_estimate)
-    np.testing.assert_array_equal(marks["o"], data.estimate)
-    (rows,) = (one.get_segments() for one in ax.collections)
-    np.testing.assert_allclose([row[:, 0] for row in rows], np.concatenate(data.sets))
-    assert [text.get_text() for text in ax.get_yticklabels()] == list(summary.names)
 
 
 def test_infinite_ends_are_arrows_at_the_edge_and_empty_rows_are_named(summary, ax):

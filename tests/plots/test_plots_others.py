@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,13 +54,6 @@ def test_curves_of_logistic_regression_are_means_of_labels():
     np.testing.assert_allclose(data.values, fitted, atol=1e-12)
 
 
-def test_an_unbounded_region_has_no_family():
-    model = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8)
-    region = ua.confidence_region(model, X, Y, random_state=0, m=100)
-    with pytest.raises(ua.NotAvailable):
-        ua.plots.family_data(region, size=3, level=0.9)
-
-
 # --- ranks --------------------------------------------------------------------------------------
 
 
@@ -74,12 +66,6 @@ def test_bars_count_equally_many_ranks_and_the_limits_are_binomial(ax):
     ua.plots.ranks(np.repeat(np.arange(1, 101), 3), 100, ax=ax)
     assert [bar.get_height() for bar in ax.patches] == [15] * 20
     assert ax.get_ylabel() == "count (300 samples)"
-
-
-@pytest.mark.parametrize(("ranks", "bars"), [([0, 3], 5), ([11], 5), ([], 5), ([0.5], 5), ([1], 3)])
-def test_bad_ranks_are_refused(ranks, bars):
-    with pytest.raises(ValueError, match="a divisor of 10" if bars == 3 else "from 1 to m = 10"):
-        ua.plots.ranks_data(ranks, 10, bars)
 
 
 # --- plans --------------------------------------------------------------------------------------
@@ -111,13 +97,6 @@ def test_lines_are_the_predictions_of_the_plan(plan, ax):
     assert "90 %, norm at most 60, noise of scale 0.7" in ax.get_legend().get_title().get_text()
 
 
-def test_only_plans_are_drawn_over_alpha_or_rows(plan):
-    with pytest.raises(TypeError, match=r"expected the result of ua\.plan"):
-        ua.plots.plan(3)
-    with pytest.raises(ValueError, match="over is unknown"):
-        ua.plots.plan(plan, "gamma")
-
-
 # --- residuals ----------------------------------------------------------------------------------
 
 
@@ -134,21 +113,6 @@ def test_residuals_are_those_of_the_diagnosis_in_the_order_of_the_axis(ax):
         ua.plots.diagnosis_data(found, "z")
     with pytest.raises(TypeError, match=r"Call diagnosis\(region\.diagnose"):
         ua.plots.diagnosis_data(3)
-
-
-def test_the_running_median_does_not_depend_on_the_order_of_ties():
-    rng = np.random.default_rng(0)
-    inputs, y, _ = ua.datasets.linear(n=60, d=2, random_state=0)
-    inputs[:, 0] = rng.integers(0, 5, size=60)
-    found = ua.confidence_region(LinearRegression(), inputs, y, random_state=0, m=100).diagnose()
-    data = ua.plots.diagnosis_data(found, "x0")
-    order = rng.permutation(60)
-    parts = {"residuals": found.residuals[order], "inputs": {"x0": inputs[order, 0]}}
-    other = ua.plots.diagnosis_data(replace(found, **parts), "x0")
-    np.testing.assert_array_equal(data.line_x, other.line_x)
-    np.testing.assert_allclose(data.line, other.line)
-    middle = data.residuals[(data.x >= 1) & (data.x <= 3)]
-    assert middle.min() < data.line.min() < data.line.max() < middle.max()
 
 
 def test_without_matplotlib_data_are_there_and_drawing_says_what_to_install():

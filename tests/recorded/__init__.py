@@ -2,8 +2,8 @@
 
 ``problems.npz`` holds the data, the transformations themselves (signs, permutations, rotations,
 uniform numbers), the tie order, the candidates and their ranks; ``problems.json`` the models, the
-questions and the answers. `record.py` made both. No generator is needed to use them, and
-`Problem.region` gives the stored transformations to the library.
+questions and the answers. No generator is needed to use them, and `Problem.region` gives the
+stored transformations to the library.
 """
 
 import json

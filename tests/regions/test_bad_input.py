@@ -12,7 +12,6 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
     HuberRegressor,
     Lasso,
-    LinearRegression,
     LogisticRegression,
     Ridge,
     RidgeClassifier,
@@ -241,26 +240,6 @@ def test_a_precomputed_kernel_must_be_square_and_symmetric(model):
     )
 
 
-def lopsided(A, B):
-    return A[:, :1] + 2 * B[:, :1].T
-
-
-@pytest.mark.parametrize("model", [SVR, KernelRidge, ua.KernelLasso, ua.KernelHuber])
-def test_parameters_with_which_a_kernel_cannot_be_computed_are_named(model):
-    bad = [("rbf", "gamma", value) for value in (-1.0, np.nan, [1.0], "wide")]
-    bad += [("poly", "degree", value) for value in (None, -1)]
-    bad += [("sigmoid", "coef0", value) for value in (None, np.nan)]
-    for kernel, name, value in bad:
-        said = f"^{model.__name__}'s {name} is out of range: .*given {re.escape(repr(value))}"
-        assert_refused(
-            lambda k=kernel, n=name, v=value: region_of(model(**{"kernel": k, n: v})), said
-        )
-    for value in (0.5, np.float32(0.5), np.array(0.5), 0, 2):
-        assert region_of(model(kernel="rbf", gamma=value)).n == N
-    assert_refused(lambda: region_of(model(kernel="gaussian")), "kernel .*'rbf'.*given 'gaussian'")
-    assert_refused(lambda: region_of(SVR(kernel=lopsided)), "kernel is not symmetric")
-
-
 # --- classes ---
 
 
@@ -315,41 +294,6 @@ CANDIDATES = {
 def test_bad_candidates_are_refused(kind):
     candidate, pattern = CANDIDATES[kind]
     assert_refused(lambda: region_of().rank(candidate), pattern)
-
-
-def test_errors_of_candidates_are_their_own():
-    def fails(inputs):
-        raise KeyError("dose")
-
-    for candidate, error, said in (
-        (fails, KeyError, "dose"),
-        (Ridge(), ValueError, "is not fitted yet"),
-        (Ridge().fit(X[:, :1], Y), ValueError, "X has 2 features, but Ridge is expecting 1"),
-    ):
-        with pytest.raises(error, match=said):
-            region_of().rank(candidate)
-
-
-# --- columns of new tables ---
-
-NAMES = ["bmi", "bp"]
-FRAME = pd.DataFrame(X, columns=NAMES)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [LinearRegression(), KernelRidge(kernel="rbf"), Lasso()],
-    ids=lambda m: type(m).__name__,
-)
-def test_columns_have_names(model):
-    for frame in (FRAME, pl.DataFrame(X, schema=NAMES)):
-        region = region_of(model, frame)
-        with pytest.raises(ValueError, match=r"another order.*Pass X\[\['bmi', 'bp'\]\]"):
-            region.band(frame[NAMES[::-1]], method="joint", level=0.9)
-    with pytest.raises(ValueError, match=r"different columns .*\['BMI', 'bp'\]\. Rename"):
-        region_of(model, FRAME).band(FRAME.rename(columns={"bmi": "BMI"}), method="joint")
-    with pytest.raises(ValueError, match=r"different columns .*Pass X\[\['bmi', 'bp'\]\]"):
-        region_of(model, FRAME).band(FRAME.assign(sex=1.0), method="joint")
 
 
 # --- transformers that fail ---

@@ -1,7 +1,5 @@
 """Is the region bounded, and which values are? Counts decide; rays and 60 digits confirm."""
 
-from itertools import combinations
-
 import mpmath as mp
 import numpy as np
 import pytest
@@ -88,83 +86,6 @@ def test_the_direction_of_a_verdict_never_ends(level):
     assert (np.abs(moved) > 1e-6 * np.abs(moved).max()).sum() == 1  # one fitted value alone
 
 
-@pytest.mark.parametrize(
-    "model", [FULL, Ridge(0.5), LinearRegression()], ids=["kernel", "ridge", "least squares"]
-)
-def test_permutations_never_see_a_constant_shift(model):
-    region = kernel_region(12, model=model, noise="exchangeable", m=20)
-    check_count(region, 19)
-    assert region.max_bounded_level == 0.0
-    for verdict in verdicts(region):
-        moved = region.objective.design.matrix @ verdict.direction
-        np.testing.assert_allclose(moved, moved[0], rtol=1e-6)
-    never_ends(region, verdicts(region)[-1])
-
-
-def dummy_region(model, seed):
-    """An intercept, a spread-out column, and a dummy column with two ones."""
-    rng = np.random.default_rng(seed)
-    X = np.column_stack([rng.normal(size=40), np.arange(40) < 2])
-    y = X.sum(axis=1) + rng.laplace(size=40)
-    return ua.confidence_region(model, X, y, m=100, random_state=seed)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_dummy_column_of_ridge_is_free_where_its_rows_keep_their_sign(seed):
-    region = dummy_region(Ridge(0.5), seed)
-    s = signs(region)
-    count = int(((s[:, 0] == 1) & (s[:, 1] == 1)).sum())
-    assert 10 < count < 45  # 2^(-k)
-    check_count(region, count)
-    never_ends(region, region.bounded(0.9))
-
-
-@pytest.mark.parametrize("model", [LinearRegression(), Ridge(1.0)], ids=["least squares", "ridge"])
-@pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable", "spherical"])
-def test_few_features_are_bounded_at_every_level(model, noise):
-    X, y, _ = ua.datasets.linear(n=40, d=5, random_state=0)
-    region = ua.confidence_region(model, X, y, noise=noise, m=100, random_state=0)
-    check_count(region, 0)
-    assert region.max_bounded_level == 0.99
-    u = np.concatenate([np.eye(6), np.random.default_rng(0).normal(size=(200, 6))])
-    assert np.isfinite(region.reach(u, 0.99)).all()
-
-
-@pytest.mark.parametrize("model", [LinearRegression(), Ridge(0.5)], ids=["least squares", "ridge"])
-def test_ranks_of_the_rows_count_the_cylinders(model):
-    # E_i is bounded iff the minus rows have rank d and, without penalty, the plus rows too.
-    X, y, _ = ua.datasets.linear(n=16, d=5, random_state=1)
-    region = ua.confidence_region(model, X, y, m=100, random_state=1)
-    Phi = np.column_stack([np.ones(16), X])
-    flat, sides = 0, (-1, 1) if isinstance(model, LinearRegression) else (-1,)
-    for s in signs(region):
-        flat += any(np.linalg.matrix_rank(Phi[s == side]) < 6 for side in sides)
-    assert 5 < flat < 95
-    # A direction leaves at most five rows alone: these columns are in general position.
-    some = np.array([[j in rows for j in range(16)] for rows in combinations(range(16), 5)])
-    inside = [((signs(region) == side).astype(int) @ ~some.T == 0) for side in sides]
-    shared = int(np.any(inside, axis=0).sum(axis=0).max())
-    assert 1 <= shared < flat
-    found = verdicts(region)
-    assert all(v.verdict == "bounded" for v in found[flat:])
-    assert not any(v.verdict == "bounded" for v in found[:shared])
-    assert not any(v.verdict == "unbounded" for v in found[shared:])
-    radii = [
-        e.squared_radius for e in region.ellipsoid([1 - q / 100 for q in range(1, 100)]).values()
-    ]
-    assert np.isinf(radii).sum() == flat
-
-
-@pytest.mark.parametrize("n", [6, 10])
-def test_rotations_of_an_even_number_of_rows_leave_nothing_fixed(n):
-    region = kernel_region(n, noise="spherical")
-    check_count(region, 0)
-    design = region.objective.design.matrix
-    single = np.linalg.solve(design, np.eye(n)).T
-    u = np.concatenate([single, np.random.default_rng(0).normal(size=(300, n))])
-    assert np.isfinite(region.reach(u, 1 - 1 / region.m)).all()
-
-
 # --- rays confirm verdicts ---
 
 
@@ -221,36 +142,6 @@ def test_every_verdict_is_confirmed_by_rays(model, noise, n, d, whole, seed):
 
 # --- single values ---
 
-SMOOTH = KernelRidge(kernel="rbf", gamma=0.5, alpha=2.0)
-
-
-def assert_infinite(found, *statuses):
-    assert np.isneginf(found.lower).all()
-    assert np.isposinf(found.upper).all()
-    assert found.status in statuses
-    assert found.reason
-
-
-@pytest.mark.parametrize("n", [20, 100])
-def test_values_at_the_inputs_are_finite_below_the_largest_bounded_level(n):
-    """The count of plus signs of the most fortunate row decides (theory 4.4)."""
-    X, y, _ = ua.datasets.sine(n=n, random_state=0)
-    region = ua.confidence_region(SMOOTH, X, y, m=50)
-    best, between = region.max_bounded_level, (X[1:] + X[:-1]) / 2
-    assert best == pytest.approx(1 - (1 + int((signs(region) > 0).sum(axis=0).max())) / 50)
-    for level in (best, best - 0.1):
-        band = region.band(X, level, method="joint")
-        assert band.status is Status.CERTIFIED
-        assert np.isfinite([band.lower, band.upper]).all()
-        assert region.bounded(level).verdict == "bounded"
-        unknown = Status.NOT_CERTIFIED, Status.UNDETERMINED
-        assert_infinite(region.band(between, level, method="joint"), *unknown)
-    for inputs in (X, between):
-        found = region.band(inputs, 0.9, method="joint")
-        assert_infinite(found, Status.UNBOUNDED, Status.UNDETERMINED)
-    dual = region.interval(level=0.9, simultaneous=True, method="joint")
-    assert_infinite(dual, Status.UNBOUNDED, Status.UNDETERMINED)
-
 
 def test_each_value_is_finite_exactly_where_its_own_signs_allow_it():
     X, y, _ = ua.datasets.sine(n=25, random_state=1)
@@ -261,20 +152,6 @@ def test_each_value_is_finite_exactly_where_its_own_signs_allow_it():
         band = region.band(X, 1 - q / 100, method="joint")
         np.testing.assert_array_equal(np.isfinite(band.upper), plus < q)
         np.testing.assert_array_equal(np.isfinite(band.lower), plus < q)
-
-
-def test_slopes_are_finite_under_permutations_and_the_intercept_is_not():
-    X, y, _ = ua.datasets.linear(n=40, random_state=5)
-    joint = {"simultaneous": True, "method": "joint"}
-    for model in (LinearRegression(), Ridge(alpha=1.0)):
-        region = ua.confidence_region(model, X, y, noise="exchangeable", m=20, random_state=5)
-        found = region.interval(level=0.9, **joint)
-        np.testing.assert_array_equal(np.isfinite(found.upper), [False, True, True, True])
-        np.testing.assert_array_equal(np.isfinite(found.lower), [False, True, True, True])
-        assert found.status is Status.UNBOUNDED
-        assert_infinite(region.band(X, method="joint", level=0.9), Status.UNBOUNDED)
-        steps = np.column_stack([np.zeros(39), np.diff(X, axis=0)])
-        assert region.interval(steps, level=0.9, **joint).status is Status.CERTIFIED
 
 
 # --- values at the inputs of a kernel, in 60 digits ---

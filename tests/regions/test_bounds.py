@@ -4,12 +4,8 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
 from some_regions import EVERY, candidates_about, features, region_of
 
 import unassuming as ua
@@ -148,29 +144,6 @@ def test_bounds_hold_every_member_and_inner_ones_are_attained(name):
     assert (wide[1] >= wide[0]).all()
 
 
-@pytest.mark.slow
-@settings(deadline=None, max_examples=15, derandomize=True)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    noise=st.sampled_from(["symmetric", "symmetric-exchangeable", "spherical", "exchangeable"]),
-    alpha=st.sampled_from([0.0, 0.1, 10.0]),
-    q=st.integers(1, 19),
-    ties=st.sampled_from(["random", "conservative"]),
-)
-def test_witnesses_of_random_problems(seed, noise, alpha, q, ties):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(6, 20))
-    X = rng.normal(size=(n, 2)) * [1.0, 30.0]
-    y = X @ [1.0, 0.0] + rng.standard_t(1, size=n)
-    region = ua.confidence_region(
-        Ridge(alpha=alpha), X, y, noise=noise, m=20, ties=ties, random_state=seed % 1000
-    )
-    g = np.concatenate([np.eye(3), rng.normal(size=(1, 3))])
-    found = region.interval(g, 1 - q / 20, inner=True, **JOINT)
-    if found.status is not Status.EMPTY:
-        assert_attained(region, found, g)
-
-
 @pytest.mark.parametrize("d", slow_but([2, 6], 2))
 def test_the_inner_width_is_nine_tenths_of_the_outer_for_least_squares(d):
     rng = np.random.default_rng(d)
@@ -193,31 +166,6 @@ def test_functionals_that_are_not_determined_have_inner_bounds_all_the_same():
 
 
 # --- what changes with the question ---
-
-
-def test_levels_are_nested_and_come_as_a_dictionary():
-    region = region_of("ridge", m=100)
-    found = region.interval(level=[0.5, 0.9, 0.05, 0.8], **JOINT)
-    assert list(found) == [0.5, 0.9, 0.05, 0.8]
-    for small, large in ((0.05, 0.5), (0.5, 0.8), (0.8, 0.9)):
-        assert (found[small].lower > found[large].lower).all()
-        assert (found[small].upper < found[large].upper).all()
-    np.testing.assert_array_equal(region.interval(level=0.8, **JOINT).lower, found[0.8].lower)
-
-
-def test_bounds_are_linear_in_the_functional_and_move_with_the_data():
-    estimator, X, y, *_ = linear_problem("ols", 5)
-    region = ua.confidence_region(estimator, X, y, m=100)
-    g = np.random.default_rng(5).normal(size=(3, 3))
-    one, two, minus = (region.interval(c * g, level=0.9, **JOINT) for c in (1.0, 2.0, -1.0))
-    np.testing.assert_allclose(two.upper, 2 * one.upper, rtol=1e-12)
-    np.testing.assert_allclose(minus.upper, -one.lower, rtol=1e-12)
-    shift = np.array([3.0, -2.0, 10.0])
-    moved = ua.confidence_region(estimator, X, y + X @ shift, m=100)
-    after = moved.interval(g, level=0.9, **JOINT)
-    np.testing.assert_allclose(after.lower, one.lower + g @ shift, rtol=1e-9)
-    zero = region_of("kernel ridge").interval(np.zeros(9), level=0.9, **JOINT)
-    assert zero.lower == zero.upper == 0
 
 
 def test_coefficients_by_name_and_tables_of_functionals():
@@ -263,65 +211,7 @@ def test_functionals_of_the_wrong_kind_are_refused(functionals, said):
         ua.confidence_region(estimator, X, y, m=20).interval(functionals, **JOINT)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_region_of_an_exact_fit_is_empty_where_the_estimate_is_outside(seed):
-    X = np.random.default_rng(0).integers(-9, 10, size=(30, 3)).astype(float)
-    region = ua.confidence_region(LinearRegression(), X, X @ [1.0, 2, 3], m=20, random_state=seed)
-    for level, found in region.interval(level=[0.05, 0.5, 0.9], inner=True, **JOINT).items():
-        empty = not region.contains(region.estimate, level)
-        assert (found.status is Status.EMPTY) == empty
-        assert np.isnan([found.lower, found.upper]).all() == empty
-
-
 # --- bands ---
-
-
-@pytest.mark.parametrize("noise", ["signs", "both", "rotations"])
-def test_a_band_at_the_inputs_bounds_the_fitted_values(noise):
-    X, y = features()
-    region = region_of("ridge", noise)
-    band = region.band(X, 0.8, method="joint")
-    interval = region.interval(np.column_stack([np.ones(len(X)), X]), 0.8, **JOINT)
-    np.testing.assert_allclose(band.lower, interval.lower, rtol=1e-12)
-    np.testing.assert_allclose(band.upper, interval.upper, rtol=1e-12)
-    np.testing.assert_allclose(band.estimate, Ridge(0.5).fit(X, y).predict(X), rtol=1e-9)
-    alone = region.band(X[7:8], 0.8, method="joint")
-    assert alone.upper[0] == pytest.approx(band.upper[7], rel=1e-12)
-    levels = region.band(X, (0.5, 0.8), method="joint")
-    np.testing.assert_array_equal(levels[0.8].upper, band.upper)
-    assert (levels[0.5].upper < band.upper).all()
-
-
-def test_every_member_of_a_pipeline_lies_inside_the_band():
-    rng = np.random.default_rng(2)
-    x = np.sort(rng.uniform(-2, 2, size=60))[:, None]
-    y = np.sin(2 * x[:, 0]) + rng.standard_t(2, size=60)
-    region = ua.confidence_region(make_pipeline(SplineTransformer(4), Ridge(0.3)), x, y)
-    grid = np.linspace(-2, 2, 31)[:, None]
-    rows = np.column_stack([np.ones(31), SplineTransformer(4).fit(x).transform(grid)])
-    # An intercept and a spline basis share the constants: look where fitted values move.
-    u = np.linalg.pinv(rows) @ rows @ rng.normal(size=(rows.shape[1], 200))
-    for level in (0.2, 0.9):
-        band = region.band(grid, level, method="joint")
-        assert band.status is Status.CERTIFIED
-        ends = region.estimate + 0.999 * (region.reach(u.T, level)[:, None] * u.T)
-        members = np.concatenate([ends, region.sample(50, level, random_state=0)])
-        values = members @ rows.T
-        assert ((band.lower <= values) & (values <= band.upper)).all()
-        assert ((values - band.estimate) / (band.upper - band.estimate)).max() > 0.5
-
-
-def test_a_pipeline_gives_the_band_of_its_features():
-    rng = np.random.default_rng(6)
-    x = rng.uniform(-1, 1, size=(50, 1))
-    y = x[:, 0] ** 2 + rng.laplace(size=50)
-    new = np.linspace(-1, 1, 7)[:, None]
-    cubes = make_pipeline(PolynomialFeatures(3, include_bias=False), LinearRegression())
-    piped = ua.confidence_region(cubes, x, y).band(new, method="joint")
-    plain = ua.confidence_region(LinearRegression(), x ** [1, 2, 3], y)
-    expected = plain.band(new ** [1, 2, 3], method="joint")
-    np.testing.assert_allclose(piped.upper, expected.upper, rtol=1e-9)
-    np.testing.assert_allclose(piped.lower, expected.lower, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

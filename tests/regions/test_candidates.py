@@ -73,14 +73,6 @@ def test_an_array_gives_arrays():
         np.testing.assert_array_equal(region.rank(form(SEVERAL)), ranks)
 
 
-def test_a_sequence_of_levels_gives_a_dictionary():
-    region = region_of()
-    rank = region.rank(TRUTH)
-    answer = region.contains(TRUTH, level=[0.05, 0.5, 0.95])
-    assert answer == {0.05: rank <= 5, 0.5: rank <= 50, 0.95: rank <= 95}
-    assert list(region.contains(TRUTH, level=np.array([0.5, 0.9], dtype=np.float32))) == [0.5, 0.9]
-
-
 def test_lists_may_mix_all_kinds():
     region = region_of()
     several = [TRUTH, plane, Ridge(alpha=0.3).fit(X, Y), [0.0, 0.0, 0.0]]
@@ -206,17 +198,6 @@ def test_a_fitted_model_is_its_coefficients(name):
     np.testing.assert_array_equal(region.statistics(fitted), region.statistics(a))
 
 
-def test_a_fitted_lasso_keeps_its_zeros():
-    """Its predictions alone would not: the least-norm coefficients are not sparse."""
-    inputs = np.column_stack([X, X[:, 0]])
-    region = region_of(Lasso(alpha=0.2), inputs)
-    fitted = Lasso(alpha=0.2, tol=1e-12).fit(inputs, Y)
-    fitted.coef_[np.abs(fitted.coef_) < 1e-12] = 0.0  # of twins one is zero, up to its rounding
-    assert (fitted.coef_ == 0).any()
-    np.testing.assert_array_equal(region.statistics(fitted), region.statistics(linear(fitted)))
-    assert not np.allclose(region.statistics(fitted), region.statistics(fitted.predict))
-
-
 @pytest.mark.parametrize("rows", [slice(None, None, -1), slice(0, N)], ids=["reversed", "moved"])
 def test_other_models_are_their_predictions(rows):
     """A kernel model of other inputs has as many dual coefficients, but they belong to those."""
@@ -227,17 +208,6 @@ def test_other_models_are_their_predictions(rows):
     assert not np.allclose(region.statistics(fitted), region.statistics(fitted.dual_coef_))
     forest = RandomForestRegressor(n_estimators=5, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(region.statistics(forest), region.statistics(forest.predict))
-
-
-def test_a_fitted_pipeline_is_compared_in_the_features_of_the_region():
-    """The same pipeline: coefficients of the scaled inputs. Another one: predictions."""
-    fitted = make_pipeline(StandardScaler(), Ridge(alpha=3.0)).fit(X, Y)
-    scaled, raw = region_of(make_pipeline(StandardScaler(), Ridge(alpha=0.3))), region_of()
-    np.testing.assert_array_equal(scaled.statistics(fitted), scaled.statistics(linear(fitted[-1])))
-    assert raw.rank(fitted) == raw.rank(fitted.predict)
-    slopes = fitted[-1].coef_ / fitted[0].scale_
-    on_raw = np.concatenate([[fitted[-1].intercept_ - slopes @ fitted[0].mean_], slopes])
-    np.testing.assert_allclose(raw.statistics(fitted), raw.statistics(on_raw), rtol=1e-8)
 
 
 # --- tests ---
@@ -295,16 +265,3 @@ def test_rows_of_weight_zero_are_as_if_they_were_not_there(model, weight, noise)
     seen = []  # functions still get all rows
     assert dropped.rank(lambda x: seen.append(x) or plane(x)) == without.rank(plane)
     np.testing.assert_array_equal(seen[0], X)
-
-
-@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["no weights", "zero weights"])
-def test_a_precomputed_kernel_gives_the_ranks_of_the_kernel(weight):
-    model = KernelRidge(alpha=0.5, kernel="precomputed")
-    named = region_of(KernelRidge(alpha=0.5, kernel="rbf", gamma=2.0), sample_weight=weight)
-    given = region_of(model, rbf(2.0), sample_weight=weight)
-    some = named.estimate + 0.2 * np.random.default_rng(1).normal(size=(40, named.n))
-    np.testing.assert_array_equal(named.rank(some), given.rank(some))
-    if weight is None:
-        fitted = model.fit(rbf(2.0), Y)
-        np.testing.assert_array_equal(given.statistics(fitted), given.statistics(fitted.dual_coef_))
-        assert given.rank(lambda matrix: matrix @ np.ones(N)) == given.rank(np.ones(N))

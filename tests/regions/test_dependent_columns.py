@@ -8,34 +8,10 @@ from sklearn.linear_model import LinearRegression
 import unassuming as ua
 
 X, Y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-COPIES = {
-    "the same": lambda x: x,
-    "doubled": lambda x: 2 * x,
-    "kilograms": lambda x: 0.4536 * x,
-    "Fahrenheit": lambda x: 1.8 * x + 32,
-}
 
 
 def region_of(X, model=None, y=Y):
     return ua.confidence_region(model or LinearRegression(), X, y, m=40, random_state=0)
-
-
-@pytest.mark.parametrize("name", COPIES)
-def test_a_copy_of_a_column_leaves_fitted_values_and_other_coefficients(name):
-    plain, region = region_of(X), region_of(X.assign(copy=COPIES[name](X["bmi"])))
-    assert region.rank(region.estimate) == 1
-    model = LinearRegression().fit(region.inputs, Y)
-    rows = region.inputs[:5]
-    np.testing.assert_allclose(
-        region.band(rows, 0.5, method="joint").estimate, model.predict(rows), rtol=1e-9
-    )
-    one, other = plain.summary(), region.summary()
-    rows = [one.names.index(column) for column in X.columns if column != "bmi"]
-    for end in ("estimate", "lower", "upper"):
-        gap = np.abs(getattr(other, end)[rows] - getattr(one, end)[rows])
-        assert (gap < 1e-9 * (one.upper - one.lower)[rows]).all()
-    assert np.isinf(other.upper[other.names.index("bmi")])
-    assert "bmi, copy depend on each other" in str(other) or name == "Fahrenheit"
 
 
 def tables(rng):
@@ -78,20 +54,6 @@ def test_shared_coefficients_are_infinite_and_named_and_the_others_stay(seed):
         for end in ("estimate", "lower", "upper"):
             gap = np.abs(getattr(found, end)[rows] - getattr(plain, end)[there])
             assert (gap < 1e-9 * (plain.upper - plain.lower)[there]).all(), (kind, end)
-
-
-@pytest.mark.parametrize("name", ["the same", "doubled"])
-def test_what_two_columns_share_is_free_and_the_rest_is_that_of_one(name):
-    some = X[["bmi", "bp", "age"]]
-    plain, region = region_of(some), region_of(some.assign(copy=COPIES[name](some["bmi"])))
-    one, other = (r.interval(level=0.9, simultaneous=True, method="joint") for r in (plain, region))
-    assert other.names == ("intercept", "bmi", "bp", "age", "copy")
-    assert np.isinf([other.lower[[1, 4]], other.upper[[1, 4]]]).all()
-    np.testing.assert_allclose(other.lower[[0, 2, 3]], one.lower[[0, 2, 3]], rtol=1e-6)
-    np.testing.assert_allclose(other.upper[[0, 2, 3]], one.upper[[0, 2, 3]], rtol=1e-6)
-    bands = [r.band(r.inputs[:5], level=0.9, method="joint") for r in (plain, region)]
-    np.testing.assert_allclose(bands[0].lower, bands[1].lower, rtol=1e-6)
-    np.testing.assert_allclose(bands[0].upper, bands[1].upper, rtol=1e-6)
 
 
 @pytest.mark.parametrize("noise", ["symmetric", "spherical", "exchangeable"])

@@ -53,15 +53,6 @@ def test_every_model_has_pointwise_intervals(model):
     assert "norm of at most 30 (your assumption), one at a time (cells" in str(band)
 
 
-def test_coefficients_with_a_norm_bound():
-    region, _ = region_of(MODELS[5])
-    free = region.interval(region.names[4], simultaneous=False, level=0.9)
-    bound = region.interval(region.names[4], norm_bound=20, simultaneous=False, level=0.9)
-    assert half(bound)[0] < half(free)[0]
-    with pytest.raises(ua.NotAvailable, match="coefficients of a kernel are not determined"):
-        region_of()[0].interval(norm_bound=20, simultaneous=False, level=0.9)
-
-
 def test_model_error_widens_the_interval_by_more_than_itself():
     region, _ = region_of(MODELS[6])
     none = region.band(GRID, simultaneous=False, model_error=0.0, noise_scale=1.0, level=0.9)
@@ -73,32 +64,6 @@ def test_model_error_widens_the_interval_by_more_than_itself():
     np.testing.assert_allclose(half(whole) - half(some), 0.2)
     assert (none.target, whole.target) == ("representation", "function")
     assert "model error of at most 0.2" in str(some)
-
-
-@pytest.mark.parametrize("n", [2, 3, 5, 6])
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.9999, 0.9999999])
-def test_very_few_rows_and_very_high_levels(n, level):
-    X, y, _ = ua.datasets.sine(n=6, random_state=0)
-    for model in (MODELS[0], SVR(gamma=0.5), Ridge()):
-        region = ua.confidence_region(model, X[:n], y[:n], m=20, random_state=0)
-        band = region.band(GRID, level=level, norm_bound=30, simultaneous=False)
-        finite = np.isfinite(band.lower) & np.isfinite(band.upper)
-        assert (band.lower <= band.upper).all()
-        assert (band.attained[finite] >= level).all()
-        assert finite.all() or band.status.name == "TOO_FEW_CELLS"
-        trivial = model is MODELS[0]  # the others have an intercept
-        assert level < 0.99 or (np.abs(band.upper[finite]) > 29.9).all()
-        assert level < 0.99 or finite.all() == finite.any() == trivial
-
-
-@pytest.mark.parametrize("options", [{"simultaneous": False}, {"method": "cells"}], ids=str)
-def test_the_estimate_belongs_to_the_interval(options):
-    """A model with a large penalty has another one, far outside."""
-    region, _ = region_of(KernelRidge(alpha=100.0, **KERNEL), n=300)
-    band = region.band(GRID, norm_bound=30, **options)
-    model = region.band(GRID, norm_bound=30, method="joint").estimate
-    assert ((band.lower < band.estimate) & (band.estimate < band.upper)).all()
-    assert ((model < band.lower) | (model > band.upper)).any()
 
 
 # --- the choice of the method ---
@@ -211,25 +176,6 @@ def test_values_are_those_of_the_band(model):
     assert found.names == ("value 0", "value 1", "value 2")
 
 
-def test_a_constant_vanishes_from_differences():
-    """A free constant, as SVR has, does not move a difference."""
-    pair = difference(GRID[1:], GRID[:2])
-    found = [sine_region(SVR(gamma=0.5), y).interval(pair, **ALONE) for y in (Y, Y + 500)]
-    np.testing.assert_allclose(found[0].lower, found[1].lower, atol=1e-6)
-    truth = F(GRID[1:]) - F(GRID[:2])
-    assert (np.abs(middle(found[0]) - truth) < found[0].upper - found[0].lower).all()
-
-
-def test_an_average_is_narrower_than_its_values():
-    region = sine_region()
-    inputs = np.linspace(1, 9, 40)[:, None]
-    mean, values = region.interval(average(inputs), **ALONE), region.band(inputs, **ALONE)
-    assert (mean.upper - mean.lower)[0] < 0.8 * (values.upper - values.lower).min()
-    assert mean.lower[0] - 0.1 < F(inputs).mean() < mean.upper[0] + 0.1
-    weighted = region.interval(average(inputs[:1], [1.0]), **ALONE)
-    assert weighted.lower[0] == pytest.approx(values.lower[0], rel=1e-6)
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -250,17 +196,6 @@ def test_a_slope_is_the_limit_of_differences(model):
     np.testing.assert_allclose(exact.estimate, quotient.estimate / h, rtol=1e-2)
     truth = np.sin(GRID[:, 0]) + GRID[:, 0] * np.cos(GRID[:, 0])
     assert (np.abs(middle(exact) - truth) < exact.upper - exact.lower).all()
-
-
-def test_features_take_them_without_a_norm_bound():
-    region = sine_region(make_pipeline(StandardScaler(), LinearRegression()))
-    found = region.interval(difference([[3.0]], [[1.0]]), simultaneous=True, method="joint")
-    band = region.band([[3.0], [1.0]], method="joint")
-    assert found.estimate[0] == pytest.approx(band.estimate[0] - band.estimate[1])
-    alone = region.interval(difference([[3.0]], [[1.0]]))
-    assert found.lower[0] < alone.lower[0] < alone.upper[0] < found.upper[0]
-    joint = region.interval(average(GRID), simultaneous=True, method="joint")
-    assert joint.lower[0] < joint.estimate[0] < joint.upper[0]
 
 
 def test_hypotheses_are_dual_to_intervals():

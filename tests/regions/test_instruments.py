@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 import unassuming as ua
-from unassuming.regions import IntervalUnion, Status
+from unassuming.regions import Status
 
 SEEDS = range(100)
 
@@ -94,17 +94,6 @@ def test_coverage_is_the_level_for_instruments_of_every_strength(strength, k):
 
 
 # --- geometry ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("strength", "k"), [(0.8, 1), (0.2, 1), (0.0, 1), (0.2, 2)])
-def test_every_end_of_a_set_is_where_the_test_begins_to_reject(strength, k):
-    region, _ = region_of(strength=strength, k=k, seed=1)
-    found = region.interval(level=0.9, simultaneous=False)
-    values, q = found.sets[0], 1 - found.attained[0]
-    points = values.ends[np.isfinite(values.ends)]
-    near = np.concatenate([points - 1e-7, points + 1e-7, np.linspace(-5, 5, 41)])
-    accepted = [region.hypothesis("x", t).pvalue > q + 1e-9 for t in near]
-    np.testing.assert_array_equal(values.contains(near), accepted)
 
 
 def test_statistics_of_the_joint_region_are_those_of_the_formula():
@@ -219,13 +208,3 @@ def test_instruments_that_contradict_each_other_leave_no_value():
     assert "no value" in str(found)
     assert "No value of x0 agrees with all instruments" in found.reason
     assert not region.contains(region.estimate)
-
-
-def test_unions_of_intervals():
-    union = IntervalUnion(np.array([[-np.inf, -1.0], [0.0, 0.0], [2.0, 3.0]]))
-    assert str(union) == "(-inf, -1] or {0} or [2, 3]"
-    assert union.contains([-1.0, -0.5, 0.0, 3.0]).tolist() == [True, False, True, True]
-    assert str(union.times(-1.0)) == "[-3, -2] or {-0} or [1, inf)"
-    assert (union.lower, union.upper, union.bounded, len(union)) == (-np.inf, 3.0, False, 3)
-    empty = IntervalUnion(np.zeros((0, 2)))
-    assert (str(empty), empty.lower, empty.upper) == ("no value", np.inf, -np.inf)

@@ -49,10 +49,6 @@ def region_of(model, X, y, **options):
     return ua.confidence_region(model, X, y, **{"m": 100, "random_state": 0, **options})
 
 
-def constant(value):
-    return lambda X: np.full(len(X), value)
-
-
 # --- the two classes ---
 
 
@@ -77,20 +73,6 @@ def test_labels_of_any_kind_are_coded_with_the_second_class_as_plus_one(name):
         assert region.rank(truth) == plain.rank(truth)
 
 
-def test_the_second_class_is_that_of_scikit_learn_unless_classes_are_named():
-    X, y = problem()
-    labels = np.where(y > 0, "bad", "good")  # now -1 comes second
-    model = RidgeClassifier(alpha=0.5)
-    fitted, region = model.fit(X, labels), region_of(model, X, labels)
-    np.testing.assert_array_equal(region.objective.y == 1, labels == fitted.classes_[1])
-    np.testing.assert_allclose(region.estimate[1:], np.ravel(fitted.coef_), rtol=1e-8)
-    turned = region_of(model, X, labels, classes=("good", "bad"))
-    np.testing.assert_allclose(turned.estimate, -region.estimate, rtol=1e-12)
-    assert turned.problem.classes.tolist() == ["good", "bad"]
-    a = -np.concatenate([np.ravel(fitted.intercept_), np.ravel(fitted.coef_)])
-    np.testing.assert_array_equal(turned.statistics(fitted), turned.statistics(a))
-
-
 @pytest.mark.parametrize(
     ("y", "classes", "sign"),
     [
@@ -110,27 +92,7 @@ def test_numbers_and_booleans_of_one_class_tell_the_other(y, classes, sign):
     assert (region.objective.y == sign).all()
 
 
-def test_other_labels_of_one_class_have_to_be_named():
-    X = problem(16)[0]
-    for y in (["a"] * 16, [2] * 16, [0.5] * 16):
-        with pytest.raises(ValueError, match=r"given 1: .*Name both with classes="):
-            region_of(RidgeClassifier(), X, y)
-        named = region_of(RidgeClassifier(), X, y, classes=("other", y[0]))
-        assert named.problem.classes.tolist() == ["other", y[0]]
-
-
 # --- candidates ---
-
-
-def test_fresh_labels_are_drawn_from_the_candidate():
-    X, y = problem()
-    region = region_of(RidgeClassifier(), X, y, m=2000)
-    f = truth(X)
-    fresh = region.perturbations.apply(y - f, f) + f
-    np.testing.assert_allclose(abs(fresh), 1.0, rtol=1e-12)
-    plus = (fresh > 0).sum(axis=0)
-    assert (plus >= binom.ppf(5e-7, 1999, (1 + f) / 2)).all()
-    assert (plus <= binom.isf(5e-7, 1999, (1 + f) / 2)).all()
 
 
 def overshooting(X):
@@ -182,33 +144,6 @@ def test_coefficients_under_which_an_observed_label_cannot_happen(slope):
     )
     ties = separated.tie_order[1:] < separated.tie_order[0]
     assert separated.rank(np.array([0.0, 1e4])) == 1 + ties.sum()
-
-
-class Probabilities:
-    """A classifier that knows nothing of scikit-learn."""
-
-    classes_ = ("no", "yes")
-
-    def predict_proba(self, X):
-        p = (1 + truth(X)) / 2
-        return np.column_stack([1 - p, p])
-
-
-def test_classifiers_are_their_probabilities():
-    X, y = problem()
-    labels = np.where(y > 0, "yes", "no")
-    region, logistic = region_of(RidgeClassifier(), X, labels), LogisticRegression().fit(X, labels)
-
-    def mean(inputs):
-        return 2 * logistic.predict_proba(inputs)[:, 1] - 1
-
-    np.testing.assert_allclose(region.statistics(logistic), region.statistics(mean), rtol=1e-9)
-    assert "p-value is not a valid test" in region.test(logistic).caveat
-    assert region.rank(Probabilities()) == region.rank(truth)
-    assert region.rank([Probabilities(), truth]).tolist() == [region.rank(truth)] * 2
-    for codes in (np.arange(len(y)) % 3, np.where(y > 0, "a", "b")):
-        with pytest.raises(ValueError, match=r"class"):
-            region.rank(LogisticRegression().fit(X, codes))
 
 
 # --- exactness ---
@@ -306,91 +241,6 @@ def test_coverage_is_the_level(case):
     assert (inside[:-1] >= binom.ppf(5e-7, RUNS, levels)).all(), inside
     assert (inside[:-1] <= binom.isf(5e-7, RUNS, levels)).all(), inside
     assert wrong < 0.4 * RUNS
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["ridge classifier", "rbf LSSVC"])
-def test_data_sets_of_one_class_belong_to_the_coverage_of_all(name):
-    """More than a third of the data sets have one class; to refuse them takes coverage away."""
-    runs, n, chance, m = 300, 20, 0.95, 20
-    inside, counted = np.zeros((2, m - 1), dtype=int), np.zeros(2, dtype=int)
-    for seed in range(runs):
-        rng = np.random.default_rng([seed, 15])
-        X, y = rng.normal(size=(n, 2)), np.where(rng.uniform(size=n) < chance, 1, -1)
-        region = region_of(MODELS[name], X, y, m=m, random_state=seed)
-        which = np.array([True, len(set(y.tolist())) == 2])
-        counted += which
-        inside[which, region.rank(constant(2 * chance - 1)) - 1 :] += 1
-    levels = np.arange(1, m) / m
-    low, high = binom.ppf(5e-7, runs, levels), binom.isf(5e-7, runs, levels)
-    assert ((low <= inside[0]) & (inside[0] <= high)).all(), inside[0]
-    assert inside[1][m // 2 - 1] / counted[1] < 0.4  # of those of two classes alone, at level 0.5
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:The published region of LS-SVC")
-def test_the_published_region_misses_the_classifier_with_symmetric_slacks():
-    """Given the labels the slacks of w = (2, 2) are symmetric; given the inputs they are not."""
-    inside = 0
-    for seed in range(60):
-        X, y = ua.datasets.two_classes(n=100, random_state=seed)
-        region = region_of(ua.LSSVC(C=0.1), X, y, noise="symmetric", random_state=seed)
-        inside += region.contains(np.array([0.0, 2.0, 2.0]), level=0.8)
-    assert inside == 0
-    with pytest.raises(ValueError, match=r"^noise does not fit logistic regression"):
-        region_of(LogisticRegression(), X, y, noise="symmetric")
-
-
-# --- regions of one class ---
-
-ONE = {name: MODELS[name] for name in ("ridge classifier", "linear LSSVC", "rbf LSSVC", "logistic")}
-
-
-def of_one_class(name, label=1, **options):
-    return region_of(ONE[name], problem(20)[0][:, :1], np.full(20, label), **options)
-
-
-@pytest.mark.parametrize("name", ONE)
-@pytest.mark.parametrize("label", [-1, 1])
-def test_members_are_functions_that_often_give_one_class(name, label):
-    region = of_one_class(name, label)
-    assert region.contains(constant(0.95 * label), level=0.9)
-    assert not region.contains(constant(0.0), level=0.9)
-    assert not region.contains(constant(-0.95 * label), level=0.9)
-
-
-@pytest.mark.parametrize("name", [name for name in ONE if name != "logistic"])
-def test_the_estimate_is_certain_of_every_label_so_that_its_rank_is_that_of_ties(name):
-    """All fresh labels are the observed ones, whatever the rounding of the estimate."""
-    for seed in range(3):
-        region = of_one_class(name, -1, random_state=seed)
-        f = region.objective.fitted(region.estimate[None])[0]
-        np.testing.assert_allclose(f, -1, rtol=0, atol=1e-14)
-        before = (region.tie_order[1:] < region.tie_order[0]).sum()
-        assert region.rank(region.estimate) == region.rank(constant(-1.0)) == 1 + before
-        members = region.sample(4, random_state=0, level=0.9)
-        assert region.contains(members, level=0.9).all()
-        spread = np.abs(region.objective.fitted(members)).min(axis=1) < 1 - 0.1 / 20
-        assert spread.mean() >= 0.5  # f = -1 is a corner, which almost every line leaves
-
-
-NEEDS = {
-    "estimate": lambda region: region.estimate,
-    "band": lambda region: region.band([[0.0]], method="joint", level=0.9),
-    "reach": lambda region: region.reach("x0", level=0.9),
-    "sample": lambda region: region.sample(2, level=0.9),
-    "diagnosis": lambda region: region.diagnose(),
-}
-
-
-@pytest.mark.parametrize("what", NEEDS)
-def test_logistic_regression_of_one_class_has_tests_but_no_estimate(what):
-    region, origin = of_one_class("logistic"), np.array([3.0, 0.0])
-    with pytest.raises(ua.NotAvailable, match=r"^the estimate of logistic regression needs labels"):
-        NEEDS[what](region)
-    assert region.contains(origin, level=0.9)
-    assert region.test(origin).caveat == ""
-    assert region.crossings("intercept", origin=origin, level=0.9)[-1, 1] == np.inf
 
 
 # --- bounds ---

@@ -1,10 +1,7 @@
 """Limits and special cases in which two methods, or a method and a one-line formula, must agree."""
 
-from contextlib import nullcontext
-
 import numpy as np
 import pytest
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
 
 import unassuming as ua
@@ -63,20 +60,6 @@ def test_lasso_with_penalty_zero_is_unweighted_least_squares(noise):
     a = candidates(plain, 1.0)
     assert_same_ranks(lasso, plain, a)
     np.testing.assert_allclose(lasso.statistics(a), plain.statistics(a), rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.parametrize("noise", ["symmetric", "exchangeable", "spherical"])
-def test_a_model_that_fits_everything_without_penalty_knows_nothing(noise):
-    # Φ is square and invertible: every transformation keeps the length, everything ties.
-    kernel = build(KernelRidge(alpha=0.0, kernel="rbf", gamma=2.0), noise=noise)
-    linear = build(LinearRegression(), RNG.normal(size=(4, 3)), Y[:4], noise=noise)
-    for region in (kernel, linear):
-        a = RNG.normal(size=(40, region.objective.d))
-        pi = region.tie_order
-        lost = region is kernel
-        told = pytest.warns(UserWarning, match="the penalty is lost") if lost else nullcontext()
-        with told:
-            assert set(region.rank(a).tolist()) == {1 + int((pi < pi[0]).sum())}
 
 
 # --- primal and dual -------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import Lasso, LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 from some_regions import (
     EVERY,
@@ -103,19 +103,6 @@ def test_lines_of_random_data_with_few_rows(name, seed, rounded, n):
     scan(region, rng.normal(size=region.objective.d), origin)
 
 
-def test_weights():
-    X, y = features()
-    w = np.random.default_rng(1).uniform(0.1, 3, len(y))
-    w[4] = 0.0  # dropped
-    for noise in ("symmetric", ua.noise.BlockSymmetric(np.arange(len(y)) // 2)):
-        region = ua.confidence_region(Ridge(0.5), X, y, noise=noise, m=20, sample_weight=w)
-        scan(region, np.array([1.0, -0.4, 0.2]), region.estimate + 0.1)
-    for noise in ("permutations", "both", "rotations", "own"):
-        given = NOISES[noise](len(y))
-        region = ua.confidence_region(Ridge(0.5), X, y, noise=given, m=20, sample_weight=w + 0.1)
-        scan(region, np.array([1.0, -0.4, 0.2]), region.estimate + 0.1)
-
-
 # --- rays ---
 
 
@@ -168,16 +155,6 @@ def test_answers_have_the_shape_of_the_question(plain):
             np.testing.assert_allclose(found, alone, rtol=1e-9)
     far = plain.estimate + 1e4 * np.array([1.0, 1.0, 0.0])
     assert plain.crossings([0.0, 0.0, 1.0], 0.9, origin=far).shape == (0, 2)
-
-
-@pytest.mark.parametrize("name", slow_but(EVERY, "least squares", "kernel LASSO"))
-def test_levels_are_nested(name):
-    region, rng = region_of(name), np.random.default_rng(3)
-    origin, other = candidates_about(region, 2, rng, size=0.3)
-    found = region.crossings(other - region.estimate, [0.3, 0.6, 0.95], origin=origin)
-    for small, large in ((0.3, 0.6), (0.6, 0.95)):
-        for low, high in found[small]:
-            assert ((found[large][:, 0] <= low) & (high <= found[large][:, 1])).any()
 
 
 @pytest.mark.parametrize(
@@ -236,18 +213,6 @@ def test_an_exact_fit_is_a_point_or_nothing(noise):
     ends = region.reach(np.array([[0.0, 1.0, 0.0], [0.0, 1.0, -2.0]]), level=None)
     wins = int((region.tie_order[1:] > region.tie_order[0]).sum())
     np.testing.assert_array_equal(ends, [[0.0] * wins + [-np.inf] * (19 - wins)] * 2)
-
-
-def test_directions_that_no_fitted_value_sees_never_end():
-    X, y = features()
-    X = np.round(8 * X) / 8  # the sum of two columns has no rounding
-    X = np.column_stack([X, X[:, 0] + X[:, 1]])
-    hidden = np.array([0.0, 1.0, 1.0, -1.0])
-    for model in (LinearRegression(), Ridge(1.0)):
-        region = ua.confidence_region(model, X, y, m=20)
-        assert (region.reach(hidden, level=None) == np.inf).all()
-    exchangeable = region_of("ridge", "permutations")
-    np.testing.assert_array_equal(exchangeable.crossings([1.0, 0, 0], 0.5), [[-np.inf, np.inf]])
 
 
 # --- holes and single points (theory 5 and 6) ---
@@ -355,29 +320,3 @@ def test_an_objective_of_ones_own_has_approximate_crossings():
     np.testing.assert_array_equal(region.contains(t[:, None], 0.8), (low <= t) & (t <= high))
     with pytest.raises(ua.NotAvailable, match="point estimate"):
         region.crossings([1.0], level=0.9)
-
-
-# --- the same region by two ways ---
-
-
-def hessian_root(region):
-    o = region.objective
-    H = o.design.matrix.T @ o.design.matrix / o.n + o.penalty.P / o.n
-    return oracles.inverse_root(H)
-
-
-@pytest.mark.parametrize("noise", ["signs", "permutations", "both", "rotations"])
-def test_lines_are_those_of_the_quadratic_region_where_both_are_the_same(noise):
-    rng, options = np.random.default_rng(0), {"noise": NOISES[noise](14), "m": 20}
-    X, y = features()
-    one = ua.confidence_region(Ridge(), X, y, **options)
-    two = ua.confidence_region(Ridge(), X, y, weighting=hessian_root(one), **options)
-    three = ua.confidence_region(LinearRegression(), X, y, **options)
-    four = ua.confidence_region(Lasso(0.0), X, y, weighting="hessian", **options)
-    for known, by_pieces in ((one, two), (three, four)):
-        for q in (1, 4, 10, 16):
-            d = rng.normal(size=3)
-            origin = known.estimate + 0.1 * rng.normal(size=3) * (q % 2)
-            expected = known.crossings(d, 1 - q / 20, origin=origin)
-            found = by_pieces.crossings(d, 1 - q / 20, origin=origin)
-            np.testing.assert_allclose(found, expected, rtol=1e-8)

@@ -87,11 +87,3 @@ def test_a_balanced_band():
     assert set(first.level) == {1 - 1 / 32}
     outside = (first.lower > 0) | (first.upper < 0)
     assert (outside == (first.pvalue <= 1 / 32)).all()
-
-
-def test_zero_functionals_of_a_band_are_zero():
-    X, y = table(320)
-    region = ua.confidence_region(LinearRegression(fit_intercept=False), X, y)
-    band = region.band(np.vstack([X[:2], np.zeros(4)]), method="cells")
-    assert (band.lower[2], band.estimate[2], band.upper[2]) == (0, 0, 0)
-    assert (band.lower[:2] < band.upper[:2]).all()

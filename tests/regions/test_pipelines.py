@@ -12,8 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold, f_regression
 from sklearn.frozen import FrozenEstimator
 from sklearn.kernel_approximation import Nystroem, RBFSampler
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
@@ -24,7 +23,6 @@ from sklearn.preprocessing import (
     StandardScaler,
     TargetEncoder,
 )
-from sklearn.svm import SVR
 from sklearn.utils.validation import check_is_fitted
 
 import unassuming as ua
@@ -82,23 +80,6 @@ def test_a_pipeline_is_the_model_on_its_features(steps):
     )
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        LinearRegression(),
-        KernelRidge(alpha=0.5, kernel="rbf"),
-        SVR(),
-        Lasso(0.05),
-        HuberRegressor(),
-        ua.KernelHuber(kernel="rbf"),
-    ],
-    ids=repr,
-)
-def test_every_model_may_end_a_pipeline(model):
-    steps = [PolynomialFeatures(2, include_bias=False), StandardScaler()]
-    assert_same_region(region_of(make_pipeline(*steps, model)), region_of(model, by_hand(steps)))
-
-
 # --- data frames ----------------------------------------------------------------------------------
 
 
@@ -129,17 +110,6 @@ def test_a_column_transformer_takes_columns_by_name(frame, sparse):
     assert_same_region(ours, region_of(Ridge(0.5), dummies(columns())))
     names = ["numbers__size", "text__town_Aa", "text__town_Bo", "text__town_Cy"]
     assert ours.objective.names == ["intercept", *names]
-
-
-def test_rows_of_weight_zero_still_shape_the_features_as_in_scikit_learn():
-    """A pipeline fits its transformers on all rows; only the model sees the weights."""
-    weight = np.r_[np.zeros(5), np.ones(N - 5)]
-    ours = region_of(make_pipeline(StandardScaler(), Ridge(0.5)), sample_weight=weight)
-    scaled = by_hand([StandardScaler()])
-    assert_same_region(ours, region_of(Ridge(0.5), scaled[5:], Y[5:]))
-    fitted = make_pipeline(StandardScaler(), Ridge(0.5)).fit(X, Y, ridge__sample_weight=weight)
-    expected = np.concatenate([[fitted[-1].intercept_], fitted[-1].coef_])
-    np.testing.assert_allclose(ours.estimate, expected, rtol=1e-8)
 
 
 # --- the user's objects ---------------------------------------------------------------------------

@@ -194,14 +194,6 @@ def test_coverage_is_at_least_the_level_with_atoms(tau):
         assert (np.array(ranks) <= round(10 * level)).sum() >= band_of(runs, level)[0]
 
 
-@pytest.mark.parametrize("tau", TAUS)
-def test_a_shifted_candidate_is_rejected(tau):
-    region, truth = region_of(tau, n=200)
-    assert region.contains(truth, 0.99)
-    for shift in ([2.0, 0.0], [-2.0, 0.0], [0.0, 2.0], [0.0, -2.0]):
-        assert region.pvalue(truth + shift) == 0.01
-
-
 # --- the estimate ------------------------------------------------------------------------------
 
 
@@ -217,24 +209,6 @@ def test_the_estimate_is_that_of_statsmodels(tau):
     fit = QuantReg(region.objective.y, region.objective.design.matrix).fit(q=tau, p_tol=1e-10)
     assert loss(region, region.estimate) <= loss(region, fit.params) * (1 + 1e-12)
     np.testing.assert_allclose(region.estimate, fit.params, atol=1e-4)
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.01, 0.1, 10.0])
-@pytest.mark.parametrize("tau", [0.3, 0.5])
-def test_the_estimate_is_the_minimum_and_has_the_smallest_statistic(tau, alpha):
-    rng = np.random.default_rng(4)
-    X = np.column_stack([rng.normal(size=(60, 2)), 1000 + rng.normal(size=60)])
-    y = X @ [1.0, 0.0, 0.5] + rng.lognormal(size=60)
-    model = QuantileRegressor(quantile=tau, alpha=alpha)
-    # With a large penalty many fresh statistics are zero too: the tie order must not matter.
-    region = ua.confidence_region(model, X, y, ties="conservative", random_state=0, m=100)
-    model.fit(X, y)
-    theirs = np.r_[model.intercept_, model.coef_]
-    assert loss(region, region.estimate) <= loss(region, theirs) * (1 + 1e-9)
-    assert region.statistics(region.estimate)[0] < 1e-20
-    assert region.rank(region.estimate) == 1
-    zeros = (np.abs(region.objective.residuals(region.estimate)) < 1e-9 * np.abs(y).max()).sum()
-    assert zeros + (region.estimate == 0).sum() >= 4
 
 
 # --- bounds ---

@@ -35,17 +35,6 @@ def test_several_levels_use_the_cells_of_the_highest_one_and_are_nested(noise):
         assert narrow.estimate.tolist() == wide.estimate.tolist()
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_a_test_is_dual_to_the_interval_of_its_level(level):
-    region = region_of(30)
-    found = region.summary(level=level)
-    for j, name in enumerate(region.names):
-        test = region.hypothesis(name, level=level)
-        assert test.pvalue == pytest.approx(found.pvalue[j])
-        outside = not found.lower[j] <= 0 <= found.upper[j]
-        assert outside == (test.pvalue <= 1 - found.level[j] + 1e-12)
-
-
 @pytest.mark.parametrize("noise", ["symmetric", ua.noise.BlockSymmetric(np.arange(48) // 2)])
 def test_rows_may_come_in_any_order_with_their_cells(noise):
     order, labels = np.random.default_rng(0).permutation(48), np.arange(48) // 6

@@ -57,32 +57,6 @@ def test_slopes_do_not_depend_on_the_origin_of_the_columns(noise, options):
         np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-def test_the_intercept_is_that_of_the_rows_as_they_are():
-    """The value at a row far away, by the slopes and the value among the rows."""
-    cells = np.arange(120) % 8
-    near, far = region_of(X), region_of(X + 2.0**20)
-    value = near.interval([1.0, -(2.0**20), -(2.0**20)], simultaneous=False, cells=cells, level=0.9)
-    found = far.interval("intercept", simultaneous=False, cells=cells, level=0.9)
-    for name in ("lower", "upper"):
-        assert getattr(found, name)[0] == pytest.approx(getattr(value, name)[0], rel=1e-6)
-
-
-def test_several_slopes_of_columns_far_from_zero():
-    cells = np.arange(120) % 8
-    tests = [
-        region_of(X + shift).hypothesis(["x0", "x1"], [1.0, 2.0], cells=cells)
-        for shift in (0.0, 2.0**30)
-    ]
-    assert tests[0].caveat == tests[1].caveat == ""
-    assert tests[0].rank == tests[1].rank
-    np.testing.assert_allclose(tests[0].statistics, tests[1].statistics, rtol=1e-5)
-    found, expected = (
-        ua.StreamingRegion(LinearRegression()).partial_fit(x, Y).region().summary().lower[1:]
-        for x in (X + 2.0**30, X)
-    )
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
 ROUND = np.rint(Y * 2**8) / 2**8  # so that shifts round nothing
 CASES = [*(("symmetric", options) for options in OPTIONS), *((noise, {}) for noise in NOISES[1:])]
 
@@ -101,29 +75,6 @@ def test_slopes_do_not_depend_on_the_origin_of_the_outputs(noise, options):
     for name in ("estimate", "lower", "upper", "pvalue"):
         found, expected = getattr(shifted, name)[-2:], getattr(plain, name)[-2:]
         np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize(("noise", "options"), CASES, ids=str)
-def test_the_intercept_moves_with_the_outputs(noise, options):
-    if "functionals" in options:
-        options = {**options, "functionals": None}
-    plain, shifted = (of_outputs(y, noise).summary(**options) for y in (ROUND, ROUND + 2.0**20))
-    for name in ("estimate", "lower", "upper"):
-        found, expected = getattr(shifted, name)[0] - 2.0**20, getattr(plain, name)[0]
-        np.testing.assert_allclose(found, expected, rtol=1e-5)
-    if noise == "spherical":
-        assert shifted.pvalue[0] < 1e-50 < plain.pvalue[0]
-
-
-@pytest.mark.parametrize("noise", NOISES)
-def test_tests_move_with_the_outputs(noise):
-    plain, shifted = (of_outputs(y, noise) for y in (ROUND, ROUND + 2.0**20))
-    known = ["intercept", "x0"] if noise in ("symmetric", "spherical") else ["x1", "x0"]
-    for names in (known[:1], known):
-        value = np.array([1.25, 1.0])[: len(names)]
-        moved = value + 2.0**20 * (np.array(names) == "intercept")
-        found = shifted.hypothesis(names, moved).pvalue
-        assert found == pytest.approx(plain.hypothesis(names, value).pvalue, rel=1e-6)
 
 
 def test_instruments_do_not_depend_on_the_origin_of_the_outputs():

@@ -113,68 +113,6 @@ def test_where_everything_ties_the_tie_order_is_the_rank(estimator, X, y, a, noi
     assert len(seen) == 2
 
 
-# --- singular Gram matrices: the quotient space (theory 1) ---
-
-
-DOUBLED = np.array([[0.0], [1.0], [1.0], [2.5], [2.5], [2.5], [4.0], [5.0]])
-DOUBLED_NULL = np.array(
-    [[0, 1, -1, 0, 0, 0, 0, 0], [0, 0, 0, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -2, 0, 0.0]]
-)
-PLANE = np.array([[1.0, 0], [0, 1], [1, 1], [1, -1], [2, 1], [-1, 2], [3, 0], [1, 3]])
-PLANE_NULL = np.array(
-    [[1.0, 1, -1, 0, 0, 0, 0, 0], [1, -1, 0, -1, 0, 0, 0, 0], [2, 1, 0, 0, -1, 0, 0, 0]]
-)
-Y8 = np.random.default_rng(21).normal(size=8) * 2
-
-
-@pytest.mark.parametrize(
-    ("noise", "weight"),
-    list(zip(EVERY, 2 * [None, np.array([1, 2, 0.5, 1, 3, 1, 1, 0.7])], strict=True)),
-)
-@pytest.mark.parametrize(
-    ("kernel", "X", "null"),
-    [
-        ({"kernel": "rbf", "gamma": 0.5}, DOUBLED, DOUBLED_NULL),
-        ({"kernel": "laplacian", "gamma": 1.0}, DOUBLED, DOUBLED_NULL),
-        ({"kernel": "linear"}, PLANE, PLANE_NULL),
-    ],
-    ids=["rbf", "laplacian", "linear"],
-)
-def test_a_null_vector_of_the_gram_matrix_changes_no_rank(kernel, X, null, weight, noise):
-    estimator = KernelRidge(alpha=0.5, **kernel)
-    region = ua.confidence_region(
-        estimator, X, Y8, noise=noise, sample_weight=weight, random_state=4
-    )
-    rng = np.random.default_rng(0)
-    near = region.estimate + rng.normal(size=(60, 8)) * np.geomspace(0.01, 2, 60)[:, None]
-    moved = near + rng.normal(size=(60, 3)) * [1.0, 10.0, 100.0] @ null
-    ranks = region.rank(near)
-    assert len(np.unique(ranks)) > 10
-    np.testing.assert_array_equal(region.rank(moved), ranks)
-    assert [region.rank(a) for a in moved] == ranks.tolist()
-
-
-@pytest.mark.filterwarnings("ignore:Ranks and p-values may follow rounding:UserWarning")
-@pytest.mark.parametrize("noise", EVERY)
-@pytest.mark.parametrize("weight", [None, np.array([1, 2, 0.5, 1, 3, 1, 1, 0.7])])
-@pytest.mark.parametrize("alpha", [0.5, 0.0])
-def test_a_linear_kernel_gives_the_ranks_of_ridge_in_its_features(alpha, weight, noise):
-    """Without a penalty, a direction that only rounding makes would weigh as much as any other."""
-    options = {"noise": noise, "sample_weight": weight, "m": 100, "random_state": 4}
-    dual = ua.confidence_region(KernelRidge(alpha=alpha), PLANE, Y8, **options)
-    primal = ua.confidence_region(Ridge(alpha=alpha, fit_intercept=False), PLANE, Y8, **options)
-    np.testing.assert_allclose(PLANE.T @ dual.estimate, primal.estimate, rtol=1e-10)
-    rng = np.random.default_rng(0)
-    near = dual.estimate + rng.normal(size=(100, 8)) * np.geomspace(0.01, 1, 100)[:, None]
-    ranks = primal.rank(near @ PLANE)
-    assert len(np.unique(ranks)) > 15
-    np.testing.assert_array_equal(dual.rank(near), ranks)
-    assert [dual.rank(a) for a in near[:30]] == ranks[:30].tolist()
-    np.testing.assert_allclose(
-        dual.statistics(near), primal.statistics(near @ PLANE), rtol=1e-9, atol=1e-14
-    )
-
-
 # --- decimals and discrete noise ---
 
 
@@ -227,28 +165,3 @@ def test_a_candidate_has_one_rank_alone_and_among_many(model):
         a = size * np.random.default_rng(2).normal(size=(60, 2))
         alone = [region.rank(one) for one in a]
         assert region.rank(a).tolist() == alone == [first] * 60
-
-
-SIX = np.arange(6.0)[:, None] / 3
-
-
-def test_a_users_objective_ties_at_its_own_minimum():
-    class Mean(ua.objectives.Objective):
-        def residuals(self, coefficients):
-            return self.y - coefficients
-
-        def gradient(self, coefficients, residuals):
-            return residuals.sum(axis=-1, keepdims=True)
-
-    class MeanEstimator:
-        pass
-
-    ua.register_objective(MeanEstimator, lambda e, X, y, w: Mean(y, 1))
-    y = np.random.default_rng(0).normal(size=4)
-    region = ua.confidence_region(MeanEstimator(), SIX[:4], y, random_state=0)
-    Z = region.statistics([y.mean()])
-    same = abs(region.perturbations.apply(np.ones(4)).sum(axis=1)) == 4  # G = I or -I
-    assert same.any()
-    first = region.tie_order[1:] < region.tie_order[0]
-    assert region.rank([y.mean()]) == 1 + np.count_nonzero(first & same)
-    assert (Z[1:][~same] > 0).all()

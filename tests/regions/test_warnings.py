@@ -73,16 +73,6 @@ def test_labels_do_not_warn(model):
     assert warned(lambda: region(model=model)) == []
 
 
-def test_three_values_do_not_warn():
-    y = Y.astype(float)
-    y[5] = 0.5
-    assert warned(lambda: region(y)) == []
-    assert warned(lambda: region(Y[:7])) == []  # a few rows may have two values by chance
-    assert warned(lambda: region(Y[:8])) == [SAID]
-    left_out = np.where(np.arange(N) == 5, 0.0, 1.0)
-    assert warned(lambda: region(y, sample_weight=left_out)) == [SAID]
-
-
 ORDER = np.argsort(Y, kind="stable")
 ONES = int(Y.sum())
 

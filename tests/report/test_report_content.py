@@ -1,6 +1,5 @@
 """What a report says, as values, and the page made of it."""
 
-import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -9,15 +8,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.compose import make_column_transformer
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
     LinearRegression,
     LogisticRegression,
     RidgeClassifier,
 )
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 
 import unassuming as ua
 
@@ -146,34 +141,6 @@ def test_a_line_through_a_curve_is_reported_with_a_warning():
     assert content.warnings[0] in Reader(ua.report.render(content)).texts
 
 
-@pytest.mark.parametrize(("noise", "columns"), [("symmetric", 1), ("symmetric", 6), ("blocks", 1)])
-def test_a_warning_about_skewed_residuals_says_what_can_be_done(noise, columns):
-    rng = np.random.default_rng(0)
-    X, y = rng.uniform(size=(150, columns)), rng.lognormal(sigma=1.5, size=150)
-    assumed = ua.noise.BlockSymmetric(np.arange(150)) if noise == "blocks" else noise
-    found = ua.confidence_region(LinearRegression(), X, y, noise=assumed, random_state=0, m=100)
-    said = " ".join(ua.report.collect(found, levels=[0.9]).warnings)
-    assert "symmetry, p-value" in said
-    assert ("noise='exchangeable'" in said) == (noise == "symmetric")
-    assert ("QuantileRegressor(alpha=0)" in said) == (noise == "symmetric" and columns == 1)
-
-
-@pytest.mark.slow
-def test_models_without_a_summary_say_so_and_show_what_they_have():
-    X, y, _ = ua.datasets.sine(n=25, random_state=0)
-    kernel = ua.confidence_region(KernelRidge(kernel="rbf", gamma=0.5), X, y, random_state=0, m=100)
-    plain = ua.report.collect(kernel)
-    assert plain.summary is None
-    assert plain.panels == ()
-    assert any("norm_bound" in sentence for sentence in plain.band_notes)
-    bounded = ua.report.collect(kernel, norm_bound=30, levels=[0.9])
-    assert len(bounded.panels) == 1
-    assert "Covers the function itself, if its norm is at most 30." in bounded.band_notes[0]
-    assert any("norm bound of 30" in sentence for sentence in bounded.not_guaranteed)
-    for content in (plain, bounded):
-        assert "There is no table of coefficients." in Reader(ua.report.render(content)).texts
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [RidgeClassifier(), LogisticRegression()])
 def test_classifiers(model):
@@ -186,28 +153,6 @@ def test_classifiers(model):
     assert ("Labels", "+1 is yes, -1 is no") in content.facts
     assert bool(content.panels) == isinstance(model, RidgeClassifier)
     assert ua.report.render(content).count("<svg") == len(content.panels)
-
-
-def test_text_columns_keep_the_values_of_one_row():
-    rng = np.random.default_rng(1)
-    X = pd.DataFrame({"city": ["a", "b", "b"] * 30, "size": rng.integers(0, 9, size=90)})
-    one_hot = (OneHotEncoder(drop="first"), ["city"])
-    encode = make_column_transformer(one_hot, ("passthrough", ["size"]))
-    model = make_pipeline(encode, LinearRegression())
-    found = ua.confidence_region(model, X, rng.normal(size=90), random_state=0, m=100)
-    content = ua.report.collect(found)
-    assert [panel.name for panel in content.panels] == ["size"]
-    assert content.columns[1][1] == "b, a"
-
-
-def test_few_rows_and_infinite_intervals():
-    X = np.arange(4.0)[:, None]
-    found = ua.confidence_region(LinearRegression(), X, X[:, 0], m=8, random_state=0)
-    content = ua.report.collect(found)
-    assert np.isinf(content.summary.upper).all()
-    page = ua.report.render(content).partition("<script>")[0]
-    assert "NaN" not in page
-    assert not re.search(r">[^<]*\bnan\b", page)
 
 
 def test_what_has_no_report_says_so(region, tmp_path):

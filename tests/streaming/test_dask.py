@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import unassuming as ua
 from in_memory import contents
@@ -100,29 +100,12 @@ def test_what_needs_all_rows_is_refused(name):
         build(*chunks(20_000), model=model, **options)
 
 
-def test_a_pipeline_of_fixed_transformers():
-    model = make_pipeline(PolynomialFeatures(2, include_bias=False), LinearRegression())
-    expected = ua.StreamingRegion(model, m=8, random_state=5).partial_fit(X, Y).region()
-    assert contents(build(*chunks(), model=model)) == contents(expected)
-
-
 def test_errors_say_where_the_partition_begins():
     damaged = X.copy()
     damaged[1500, 1] = np.nan
     arrays = da.from_array(damaged, chunks=(1000, 2)), da.from_array(Y, chunks=1000)
     with pytest.raises(ValueError, match=r"begins at row 1000, .* given nan at position 500, 1"):
         build(*arrays)
-
-
-@pytest.mark.parametrize("y", [Y[:90], da.from_array(Y[:90]), FRAME["y"][:90]], ids=type)
-def test_lengths_that_differ_are_refused(y):
-    with pytest.raises(ValueError, match=r"differ in length: expected 40000 rows, .* given 90"):
-        build(chunks()[0], y)
-
-
-def test_x_in_memory_with_a_lazy_y_is_refused():
-    with pytest.raises(TypeError, match="X is in memory while y or sample_weight is not"):
-        build(X, da.from_array(Y))
 
 
 @pytest.mark.parametrize("order", [np.arange(N)[::-1], np.arange(N) / 2], ids=["order", "names"])
@@ -164,28 +147,6 @@ def test_answers_do_not_depend_on_partitions():
     memory = ua.confidence_region(LinearRegression(), X, Y).summary()
     width = memory.upper - memory.lower  # other cells: about as wide, not the same
     assert summary.upper - summary.lower == pytest.approx(width, rel=0.3)
-
-
-def test_arrays_stay_as_they_were():
-    lazy = da.from_array(X, chunks=(900, 2))
-    lazy = lazy[lazy[:, 0] > -100]
-    build(lazy, da.from_array(Y, chunks=900))
-    assert np.isnan(lazy.shape[0])
-
-
-def test_empty_partitions_do_no_harm():
-    whole = dd.from_pandas(FRAME, npartitions=6)
-    table = dd.concat([whole[whole["size"] > 100], whole])
-    region = build(table[["size", "age"]], table["y"])
-    assert region.n == N
-    assert contents(region) == STREAMED
-
-
-def test_one_weight_goes_for_all_rows():
-    region = build(*frames(), model=Ridge(4.0), sample_weight=2.0)
-    plain, near = build(*frames()), region.estimate + RNG.normal(size=(9, 3)) * 0.03
-    doubled = 2 * plain.statistics(near)  # twice the weight, twice the penalty
-    assert region.statistics(near) == pytest.approx(doubled, rel=1e-9)
 
 
 def test_functions_that_have_travelled_are_the_same_model():

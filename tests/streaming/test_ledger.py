@@ -86,53 +86,7 @@ def test_every_chunking_and_every_order_of_merging_give_the_same_bits(case, rand
     assert ledgers[0].spans == [(0, n)]
 
 
-def test_a_merged_ledger_stays_as_it_was():
-    one, two = filled([(0, 7)]), filled([(7, 20)])
-    filled([(20, 40)], one.merged(two, summed))
-    assert (one.spans, two.spans) == ([(0, 7)], [(7, 20)])
-    assert filled([(0, 7)]).merged(two, summed).total(summed) == plain(20)
-
-
 def test_rows_in_order_keep_few_sums():
     ledger = filled([(i, i + 1) for i in range(N)])
     assert len(ledger.nodes) == bin(N // SIZE).count("1")
     assert len(ledger.pending) == 1
-
-
-@pytest.mark.parametrize("again", [(0, 1), (6, 9), (9, 12), (3, 30), (25, 27)])
-def test_rows_that_are_there_already_are_refused_and_nothing_changes(again):
-    ledger = filled([(0, 11), (25, 30)])
-    with pytest.raises(ValueError, match="overlap those that are present already"):
-        filled([again], ledger)
-    with pytest.raises(ValueError, match="overlap"):
-        ledger.merged(filled([again]), summed)
-    assert list(ledger.gaps()) == [(11, 25)]
-    assert filled([(11, 25)], ledger).total(summed) == plain(30)
-
-
-@pytest.mark.parametrize("at", range(1, 7))  # the leaves that the rest completes
-@pytest.mark.parametrize("merging", [False, True])
-def test_an_interruption_adds_nothing(at, merging):
-    calls = 0
-
-    def failing(rows, numbers):
-        nonlocal calls
-        calls += 1
-        if calls == at:
-            raise KeyboardInterrupt
-        return summed(rows, numbers)
-
-    holey = [(0, 2), (5, 9), (15, 18), (21, 22)]
-    rest = [(2, 5), (9, 15), (18, 21), (22, 30)]
-
-    def completed(ledger, sums):
-        for piece in rest:
-            shard = filled([piece])
-            ledger = ledger.merged(shard, sums) if merging else filled([piece], ledger, sums)
-        return ledger
-
-    ledger = filled(holey)
-    with pytest.raises(KeyboardInterrupt):
-        completed(ledger, failing)
-    assert ledger.spans == holey
-    assert completed(ledger, summed).total(summed) == plain(30)

@@ -7,8 +7,6 @@ import pandas as pd
 import pytest
 from scipy.linalg import hadamard
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 import unassuming as ua
 from in_memory import in_memory, intervals, near, streamed, table
@@ -55,19 +53,6 @@ def test_many_leaves_whose_columns_drift_are_those_in_memory():
     assert len(region.objective.y) == 15 * 4
 
 
-def test_blocks_change_sign_together():
-    rng, n = np.random.default_rng(1), 5000
-    X, y = table("normal", n, rng)
-    labels = rng.integers(0, 300, n)
-    numbers = {label: k for k, label in enumerate(dict.fromkeys(labels.tolist()))}
-    units = np.array([numbers[label] for label in labels.tolist()])
-    region = streamed(X, y, Ridge(), (7, 4000), noise=ua.noise.BlockSymmetric(labels)).region()
-    memory = in_memory(region, Ridge(), X, y, units=units)
-    a = near(memory, 30, rng)
-    assert region._engine.rank(a).tolist() == memory.rank(a).tolist()
-    assert region.problem.cells.blocks
-
-
 @pytest.mark.parametrize(
     ("n", "model", "m"),
     [(2, Ridge(), 4), (3, Ridge(), 8), (3, LinearRegression(), 4), (9, LinearRegression(), 128)],
@@ -103,32 +88,6 @@ def test_every_rank_of_the_truth_is_equally_frequent(leaf, monkeypatch):
 # --- one number at a time, and balanced bands ----------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "K"), [(300, 8), (6000, 8), (6000, 32)])
-def test_cells_are_those_of_the_rows_with_their_characters(n, K):
-    """Plain least squares in each cell, with the other columns free."""
-    rng = np.random.default_rng(4)
-    X, y = table("normal", n, rng)
-    w = rng.uniform(0.5, 2, n)
-    stream = streamed(X, y, LinearRegression(), w=w)
-    region = stream.region()
-    kept = region.problem.cells.sums.merged(K)
-    at = region.problem.cells.at
-    U, size, known = at.vectors(np.eye(4))
-    v, beta = fits(kept.G, kept.h, U)
-    cell = stream._sums.characters(np.arange(n)) % K
-    Phi = np.column_stack([np.ones(n), X]) * np.sqrt(w)[:, None]
-    for b in range(K):
-        mine = np.linalg.lstsq(Phi[cell == b], (y * np.sqrt(w))[cell == b])[0]
-        H = np.linalg.inv(Phi[cell == b].T @ Phi[cell == b])
-        assert at.estimates(np.eye(4)) + size * beta[:, b] == pytest.approx(mine, abs=1e-8)
-        assert size**2 / v[:, b] == pytest.approx(np.diag(H), rel=1e-7)
-    assert known.all()
-    assert kept.rows.tolist() == np.bincount(cell, minlength=K).tolist()
-    fit = np.linalg.lstsq(Phi, y * np.sqrt(w))[0]
-    assert at.rest**2 == pytest.approx(((y * np.sqrt(w) - Phi @ fit) ** 2).sum())
-    assert at.rows == n
-
-
 @pytest.mark.parametrize("K", [7, 16])
 @pytest.mark.parametrize("case", ["plain", "weights", "ridge", "through zero", "blocks"])
 def test_one_number_at_a_time_is_that_in_memory_with_the_same_cells(case, K):
@@ -157,14 +116,6 @@ def test_one_number_at_a_time_is_that_in_memory_with_the_same_cells(case, K):
     assert (one.rank, one.m) == (two.rank, two.m)
 
 
-def test_words_say_that_row_numbers_divide_the_rows():
-    rng = np.random.default_rng(15)
-    X, y = table("normal", 3000, rng)
-    region = streamed(X, y, LinearRegression()).region()
-    assert "grouped by row number" in " ".join(str(region.summary()).split())
-    assert "by row number" in region.text()
-
-
 def test_balanced_bands_from_a_stream_are_those_of_plain_signs():
     rng, n = np.random.default_rng(5), 4000
     X, y = table("normal", n, rng)
@@ -181,25 +132,6 @@ def test_balanced_bands_from_a_stream_are_those_of_plain_signs():
     scale = size * np.sqrt((1 / v).sum(axis=1)) / K
     T = np.abs(each @ hadamard(K)[1:].T / K / scale[:, None]).max(axis=0)
     assert size * band.half_width == pytest.approx(np.sort(T)[K - 1 - band.q] * scale, rel=1e-7)
-
-
-# --- models ------------------------------------------------------------------------------------
-
-KNOTS = np.linspace(-3, 3, 5)[:, None] * [1, 1, 1]
-
-
-def test_pipelines_are_those_in_memory():
-    rng, n = np.random.default_rng(6), 2500
-    X, y = table("normal", n, rng)
-    for model in (
-        make_pipeline(PolynomialFeatures(2, include_bias=False), Ridge(1.0)),
-        make_pipeline(SplineTransformer(knots=KNOTS), Ridge(1.0)),
-        make_pipeline(StandardScaler().fit(X[:100]), LinearRegression()),
-    ):
-        region = streamed(X, y, model, (1, 900)).region()
-        memory = in_memory(region, model[-1], model[:-1].fit(X[:100]).transform(X), y)
-        a = near(memory, 30, rng)
-        assert region._engine.rank(a).tolist() == memory.rank(a).tolist()
 
 
 # --- the door ------------------------------------------------------------------------------------
@@ -235,10 +167,3 @@ def test_what_sums_resolve_is_answered(distance):
         distance > 0,
     ]
     assert intervals(region._engine) == pytest.approx(intervals(memory), rel=1e-6)
-
-
-def test_few_rows_are_used_themselves():
-    X, y = nearly_dependent(1e-7, n=300)
-    region = ua.StreamingRegion(LinearRegression()).partial_fit(X, y).region()
-    memory = in_memory(region, LinearRegression(), X, y)
-    assert intervals(region._engine) == pytest.approx(intervals(memory), rel=1e-12)

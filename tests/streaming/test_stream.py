@@ -1,13 +1,10 @@
 """Rows in chunks: what a stream takes, what it refuses, and that a refusal leaves no trace."""
 
-import pickle
-from copy import copy, deepcopy
 from itertools import pairwise
 
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.kernel_ridge import KernelRidge
@@ -65,13 +62,6 @@ def test_chunks_and_merging_change_no_byte(noise):
         assert contents(shards[0].region()) == whole
 
 
-def test_rows_one_by_one():
-    rng = np.random.default_rng(3)
-    X, y = table("normal", 50, rng)
-    one = contents(streamed(X, y, Ridge(), range(1, 50)).region())
-    assert one == contents(streamed(X, y, Ridge()).region())
-
-
 def test_the_estimate_is_that_in_memory():
     w = RNG.uniform(0.2, 4, size=N)
     fitted = Ridge(2.0).fit(X, Y, sample_weight=w)
@@ -103,23 +93,6 @@ def test_transformers_that_act_row_by_row(name):
     assert region.estimate == pytest.approx(memory.estimate, rel=1e-8, abs=1e-8)
     band = region.band(X[:5], level=0.5, method="joint")
     assert (band.lower < band.upper).all()
-
-
-def test_transformers_that_are_fitted_are_used_as_they_are():
-    scaler = StandardScaler().fit(X[:100])
-    plain, frozen = (
-        stream(model=make_pipeline(step, Ridge(1.0))).partial_fit(X, Y).region()
-        for step in (scaler, FrozenEstimator(scaler))
-    )
-    assert plain.estimate.tolist() == frozen.estimate.tolist()
-
-
-def test_features_in_single_precision_are_row_by_row_to_rounding():
-    x = X.astype(np.float32)
-    model = make_pipeline(PCA(2, whiten=True).fit(x), Ridge(1.0))
-    one = stream(model=model).partial_fit(x[:1200], Y[:1200])
-    two = stream(model=model).partial_fit(x[1200:], Y[1200:], first_row=1200)
-    assert one.merge(two).region().n == N
 
 
 def test_frames_keep_their_names():
@@ -192,17 +165,6 @@ def test_bad_chunks_are_refused_and_leave_no_trace():
     assert chunked.partial_fit(X[10:], Y[10:]).region().rank(CANDIDATES).tolist() == RANKS
 
 
-@pytest.mark.parametrize("first_row", [-1, 1.5, True, "3"])
-def test_first_row_is_a_row_number(first_row):
-    with pytest.raises(ValueError, match="first_row is not a row number"):
-        stream().partial_fit(X[:2], Y[:2], first_row=first_row)
-
-
-def test_one_row_is_too_few():
-    with pytest.raises(ValueError, match="too few"):
-        stream().partial_fit(X[:1], Y[:1]).region()
-
-
 @pytest.mark.parametrize(
     "ask",
     [
@@ -267,25 +229,6 @@ def test_an_interrupted_chunk_adds_nothing(monkeypatch):
     assert contents(region) == contents(streamed(X, y, Ridge(), m=8).region())
 
 
-@pytest.mark.parametrize("first", ["copy", "original"])
-@pytest.mark.parametrize("make", [copy, deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
-def test_a_copy_goes_its_own_way(make, first):
-    X, y = table("normal", 600, np.random.default_rng(11))
-    one = ua.StreamingRegion(Ridge()).partial_fit(X[:300], y[:300])
-    two = make(one)
-    for stream in (two, one) if first == "copy" else (one, two):
-        stream.partial_fit(X[300:] * (1 if stream is one else 5), y[300:])
-    assert contents(one.region()) == contents(streamed(X, y, Ridge()).region())
-    assert contents(two.region()) != contents(one.region())
-
-
-def test_more_rows_than_labels_are_refused():
-    X, y = table("normal", 30, np.random.default_rng(12))
-    stream = ua.StreamingRegion(Ridge(), noise=ua.noise.BlockSymmetric(np.arange(20) // 2))
-    with pytest.raises(ValueError, match="a label for every row"):
-        stream.partial_fit(X, y)
-
-
 class Otherwise(Symmetric):
     """Draws its own signs."""
 
@@ -316,9 +259,3 @@ def test_what_a_group_of_signs_does_not_serve_is_refused(options, match):
 def test_other_streams_are_not_merged(other, what):
     with pytest.raises(ValueError, match=f"a stream of another {what}:"):
         ua.StreamingRegion(Ridge()).merge(other)
-
-
-@pytest.mark.parametrize("weight", [np.zeros(9), np.ones(3), np.full(9, -1.0)])
-def test_weights_have_to_be_positive(weight):
-    with pytest.raises(ValueError, match="sample_weight"):
-        ua.StreamingRegion(Ridge()).partial_fit(np.ones((9, 1)), np.ones(9), sample_weight=weight)
