@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from unassuming.cells.codes import (
+from unassuming.cells.theorem import (
     fewest_cells,
     hadamard_words,
     in_use,

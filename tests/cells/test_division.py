@@ -9,7 +9,6 @@ from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
 from unassuming._numerics import factor
-from unassuming.cells.codes import words
 from unassuming.cells.division import (
     Leading,
     balance,
@@ -23,7 +22,7 @@ from unassuming.cells.division import (
     width_factor,
 )
 from unassuming.cells.estimates import Atoms, order_of
-from unassuming.cells.theorem import intervals
+from unassuming.cells.theorem import intervals, words
 
 
 def designed(n=60, d=5, seed=0, kind="normal"):

@@ -11,23 +11,21 @@ from scipy.stats import binom
 
 from unassuming.cells.functions import (
     Assumed,
-    BandSizes,
     Coordinates,
     Errors,
     Kriging,
+    MadeUp,
     System,
     Wanted,
+    band_sizes,
     biased_intervals,
-    function_band,
-)
-from unassuming.cells.predict import (
-    MadeUp,
     choose,
     choose_band,
     interleaved,
     numbers_of_cells,
     pointwise_half_width,
 )
+from unassuming.cells.theorem import balanced_band
 
 GAMMA = 0.5
 
@@ -394,9 +392,9 @@ def test_every_rank_of_a_band_without_a_bias_occurs_once():
     assumed = Assumed(0.0)
     u = np.stack([in_cells(kriging, one, e) for one in a])
     inside = 0
-    sizes = BandSizes.of(found, assumed)
+    scale, bias = band_sizes(found, assumed)
     for s in hadamard(K):
-        band = function_band(s * u, sizes, 0.9)
+        band = balanced_band(s * u, scale, 0.9, bias=bias)
         assert (band.q, band.m) == (1, 16)
         inside += bool((np.abs(band.estimate) <= band.half_width).all())
     assert inside == K - 1
@@ -408,14 +406,14 @@ def test_the_worst_function_is_in_the_band_for_all_signs():
     x = np.repeat(np.linspace(0, 10, 6), K)
     system, wanted = system_of(x, np.array([4.37]))
     kriging, a, found = estimated(system, wanted, K=K, mu=1e-2)
-    sizes = BandSizes.of(found, Assumed(B, noise_scale=0.01))
-    assert sizes.bias[:, 1:].max() < 1e-4 * sizes.bias[0, 0]
+    scale, bias = band_sizes(found, Assumed(B, noise_scale=0.01))
+    assert bias[:, 1:].max() < 1e-4 * bias[0, 0]
     e = 1e-4 * np.random.default_rng(1).standard_cauchy(K)
     share = []
     for norm in (B, 1.05 * B):
         values, truth = worst_case(system, wanted, kriging, a, np.ones(K), norm)
         u = in_cells(kriging, a[0], values)[None]
-        bands = [function_band(u + s * e, sizes, 0.9) for s in hadamard(K)]
+        bands = [balanced_band(u + s * e, scale, 0.9, bias=bias) for s in hadamard(K)]
         share.append(np.mean([abs(b.estimate[0] - truth) <= b.half_width[0] for b in bands]))
     assert share[0] >= 15 / 16
     assert share[1] == 0
@@ -426,7 +424,7 @@ def test_statistics_of_a_band_allow_for_the_bias_of_every_sign_vector():
     K, B = 8, 30.0
     _, system, wanted = problem(n=64, z=(4.37,))
     kriging, a, found = estimated(system, wanted, K=K, mu=1e-2)
-    sizes = BandSizes.of(found, Assumed(B, noise_scale=0.1))
+    scale, bias = band_sizes(found, Assumed(B, noise_scale=0.1))
     noise = in_cells(kriging, a[0], np.abs(np.random.default_rng(0).normal(size=64)))
     for index, s in enumerate(hadamard(K)[1:]):
         part = (s * noise).mean()
@@ -434,8 +432,8 @@ def test_statistics_of_a_band_allow_for_the_bias_of_every_sign_vector():
         h = c @ system.features
         values = -np.sign(part) * B * system.features @ h / np.linalg.norm(h)
         u = in_cells(kriging, a[0], values) + noise
-        band = function_band(u[None], sizes, 0.5)
-        least = abs(part) / sizes.scale[0]
+        band = balanced_band(u[None], scale, 0.5, bias=bias)
+        least = abs(part) / scale[0]
         assert band.statistics[index] >= least
         if abs(part) > B * np.linalg.norm(h):
             assert band.statistics[index] == pytest.approx(least, rel=1e-3)
@@ -447,14 +445,14 @@ def test_the_predicted_band_is_that_of_gaussian_noise():
     assumed = Assumed(29.2, noise_scale=0.7)
     chosen = choose_band(system, wanted, [kriging], assumed, 0.9)
     a, known = kriging.weights(wanted, chosen.mu[0])
-    sizes = BandSizes.of(Errors.of(wanted, kriging, a, known), assumed)
+    scale, bias = band_sizes(Errors.of(wanted, kriging, a, known), assumed)
     rng = np.random.default_rng(3)
     half = []
     for _ in range(40):
         [f] = MadeUp(system, wanted, assumed, 1).at_rows
         y = f + 0.7 * rng.normal(size=320)
         u = np.stack([in_cells(kriging, one, y) for one in a])
-        half.append(function_band(u, sizes, 0.9).half_width)
+        half.append(balanced_band(u, scale, 0.9, bias=bias).half_width)
     np.testing.assert_allclose(chosen.half_width, np.mean(half, axis=0), rtol=0.15)
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unassuming.cells.codes import words
 from unassuming.cells.several import Several, instrument_estimate, instrument_set, joint_rank
+from unassuming.cells.theorem import words
 
 
 def set_of_one(u, v, q):

@@ -7,9 +7,9 @@ import pytest
 from exact_cells import within_binomial_band
 from scipy.stats import f as f_law
 
-from unassuming.cells.codes import words
 from unassuming.cells.estimates import Atoms
 from unassuming.cells.several import Several, division, joint_rank
+from unassuming.cells.theorem import words
 
 
 def design(n=60, d=5, seed=0):

@@ -9,8 +9,7 @@ from exact_cells import rational, sign_patterns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unassuming.cells.codes import largest_q, words
-from unassuming.cells.theorem import intervals, spans
+from unassuming.cells.theorem import intervals, largest_q, spans, words
 
 
 def plain_interval(beta, v, q):

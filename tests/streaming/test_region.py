@@ -13,8 +13,8 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, Standar
 import unassuming as ua
 from in_memory import in_memory, intervals, near, streamed, table
 from unassuming import NotAvailable
-from unassuming.cells.balanced import balanced_band, sigma
 from unassuming.cells.estimates import fits
+from unassuming.cells.theorem import balanced_band, sigma
 from unassuming.streaming import ledger
 
 MODELS = [LinearRegression(), Ridge(20.0), LinearRegression(fit_intercept=False)]

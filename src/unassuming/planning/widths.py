@@ -25,7 +25,7 @@ from unassuming._frames import as_frame
 from unassuming._progress import progress
 from unassuming._typing import Array, IntArray
 from unassuming._words import shown
-from unassuming.cells.predict import choose, choose_band, numbers_of_cells
+from unassuming.cells.functions import choose, choose_band, numbers_of_cells
 from unassuming.inputs import (
     as_weights,
     check_alignment,

@@ -14,7 +14,7 @@ from unassuming._errors import NotAvailable
 from unassuming._numerics import Factor
 from unassuming._typing import Array, IntArray
 from unassuming._words import joined
-from unassuming.cells.balanced import NUMBERS
+from unassuming.cells.division import BALANCED
 from unassuming.cells.estimates import (
     Coordinates,
     KeptCells,
@@ -271,10 +271,10 @@ def check_at_once(
     """Return the method of simultaneous bounds, after checking what goes with it."""
     setting.check(method, weights, estimator)
     integer = isinstance(cells, (int, np.integer)) and not isinstance(cells, bool)
-    if cells is not None and not (method == CELLS and integer and cells in NUMBERS):
+    if cells is not None and not (method == CELLS and integer and cells in BALANCED):
         raise ValueError(
             "cells does not fit simultaneous bounds: expected a power of two up to "
-            f"{NUMBERS[-1]} with method='cells', given {cells!r} with method={method!r}. Leave it "
+            f"{BALANCED[-1]} with method='cells', given {cells!r} with method={method!r}. Leave it "
             "out for the default."
         )
     return str(method)

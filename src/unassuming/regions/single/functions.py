@@ -17,8 +17,16 @@ from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
 from unassuming._typing import Array, IntArray
 from unassuming.cells.estimates import by_unit, order_of
-from unassuming.cells.functions import Assumed, Coordinates, Kriging, System, Wanted
-from unassuming.cells.predict import interleaved, leading, unit_functions
+from unassuming.cells.functions import (
+    Assumed,
+    Coordinates,
+    Kriging,
+    System,
+    Wanted,
+    interleaved,
+    leading,
+    unit_functions,
+)
 from unassuming.functionals import Functional
 from unassuming.inputs import SingleOptions, check_like, single_column, tangents
 from unassuming.noise import sign_units_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -12,7 +12,6 @@ from scipy.special import ndtri, stdtr, stdtrit
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.codes import ALL, CODED, all_in_use, fewest_cells, number_of_words
 from unassuming.cells.division import NUMBERS, Division, divide, half_width, information
 from unassuming.cells.estimates import (
     CellSums,
@@ -22,7 +21,14 @@ from unassuming.cells.estimates import (
     order_of,
     robust_estimates,
 )
-from unassuming.cells.theorem import intervals
+from unassuming.cells.theorem import (
+    ALL,
+    CODED,
+    all_in_use,
+    fewest_cells,
+    intervals,
+    number_of_words,
+)
 from unassuming.cells.tournament import (
     Halves,
     certified,
@@ -46,7 +52,7 @@ from unassuming.regions.explain import (
 )
 from unassuming.regions.problem import Problem
 from unassuming.regions.single.evidence import Evidence, Setting, single_options
-from unassuming.regions.single.summary import NOTHING, Answer, listed, together
+from unassuming.regions.single.summary import NOTHING, Answer, Query, listed, together
 
 # Pairs with a wider predicted interval, in units of the normal one, give way to permutations; cells
 # of rows with a wider one are compared with cells of pairs, if the noise allows both.
@@ -90,36 +96,21 @@ class Numbers:
         kept = self.evidence.kept
         return single_options(self.problem, kept, Setting.STREAM if kept else None, given)
 
-    def answer(
-        self,
-        g: Array,
-        names: Sequence[str],
-        level: float,
-        options: SingleOptions,
-        chosen_for: float,
-        jointly: Callable[[float], bool],
-    ) -> Answer:
-        """Return intervals and p-values of functionals (N, d), and what is said about them."""
-        # `jointly` says whether the joint region of a level is bounded.
-        out = self.outcome(g, level, options, chosen_for=chosen_for)
+    def answer(self, asked: Query) -> Answer:
+        """Return intervals and p-values of functionals, and what is said about them."""
+        out = self.outcome(asked.g, asked.level, asked.options, chosen_for=asked.chosen_for)
         certain = np.isin(out.method, CERTIFIED) & out.finite
-        facts = (Cause.CERTIFIED_ALONE(names=listed(names, certain)),) if certain.any() else ()
+        named = listed(asked.names, certain)
+        facts = (Cause.CERTIFIED_ALONE(names=named),) if certain.any() else ()
         if out.finite.all():
             return replace(out, why=Explanation(facts))
-        why = self._why_infinite(g, names, out, level, options, jointly)
+        why = self._why_infinite(asked, out)
         why = replace(why, facts=(*facts, *why.facts))
         return replace(out, status=Status.TOO_FEW_CELLS, why=why)
 
-    def _why_infinite(
-        self,
-        g: Array,
-        names: Sequence[str],
-        out: Answer,
-        level: float,
-        options: SingleOptions,
-        jointly: Callable[[float], bool],
-    ) -> Explanation:
-        """Say why intervals of functionals (N, d) are infinite, and what to do."""
+    def _why_infinite(self, asked: Query, out: Answer) -> Explanation:
+        """Say why intervals are infinite, and what to do."""
+        g, names, level, options = asked.g, asked.names, asked.level, asked.options
         facts, remedies = list[Fact](), list[Remedy]()
         evidence, given, infinite = self.evidence, options.cells is not None, ~out.finite
         at = evidence.whole
@@ -149,7 +140,7 @@ class Numbers:
                 OTHER_CELLS: given,
                 ANY_METHOD: options.method in ("cells", "pairs"),
                 EXCHANGEABLE: rows and not given and at.rows > 2 * at.rank,
-                ALL_AT_ONCE: not hidden.any() and jointly(level),
+                ALL_AT_ONCE: not hidden.any() and asked.jointly(level),
             }
             remedies += [remedy for remedy, works in offers.items() if works]
         if hidden.any() or (few.any() and fewest_cells(level) <= ALL):

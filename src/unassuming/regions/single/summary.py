@@ -13,6 +13,7 @@ import numpy as np
 from unassuming._frames import as_frame
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming._words import joined, shown
+from unassuming.inputs import SingleOptions
 from unassuming.noise import BlockSymmetric, Noise, Symmetric
 from unassuming.ranking import Level, as_double, as_levels, level_in_digits, pvalue_in_print
 from unassuming.regions.explain import INPUT, Cause, Explanation, Language, Status
@@ -262,6 +263,22 @@ class Answer:
     def _shared(self) -> dict[str, Any]:
         names = ("estimate", "lower", "upper", "sets", "simultaneous")
         return {name: getattr(self, name) for name in names}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Query:
+    """Functionals (N, d) with names, a level, and how they are answered."""
+
+    # Cells and halves are those for the level `chosen_for`; `jointly` says whether the joint region
+    # of a level is bounded.
+
+    g: Array
+    names: Sequence[str]
+    level: float
+    options: SingleOptions
+    chosen_for: float
+    jointly: Callable[[float], bool]
 
 
 def assumption_of(noise: Noise) -> str:
