@@ -14,7 +14,6 @@ from unassuming.cells.functions import (
     Coordinates,
     Errors,
     Kriging,
-    MadeUp,
     System,
     Wanted,
     band_sizes,
@@ -22,6 +21,7 @@ from unassuming.cells.functions import (
     choose,
     choose_band,
     interleaved,
+    made_up,
     numbers_of_cells,
     pointwise_half_width,
 )
@@ -32,6 +32,12 @@ GAMMA = 0.5
 
 def kernel(s, t, gamma=GAMMA):
     return np.exp(-gamma * np.square(s[:, None] - t))
+
+
+def functions_of(system, wanted, assumed, D):
+    """The values of made-up functions at the rows (D, n), and the functionals of them (D, N)."""
+    theta, _ = made_up(system, assumed, D)
+    return theta @ system.features.T, theta @ wanted.features.T
 
 
 def system_of(x, z, gamma=GAMMA, trend=0, weight=None):
@@ -283,14 +289,14 @@ def test_the_chosen_cells_have_the_smallest_predicted_width():
     divisions = [Kriging(system, interleaved(system, K, ordered=True), K) for K in (5, 6, 8)]
     assumed = Assumed(29.2, noise_scale=0.7)
     chosen = choose(system, wanted, divisions, assumed, 0.9)
-    plain, made_up = {}, MadeUp(system, wanted, assumed, 24)
+    plain, (f, truth) = {}, functions_of(system, wanted, assumed, 24)
     for k, kriging in enumerate(divisions):
         for share in (1.0, 1e-1, 1e-2, 1e-3):
             mu = share * (0.7 / 29.2) ** 2
             a, known = kriging.weights(wanted, mu)
             found = Errors.of(wanted, kriging, a, known)
             plain[k, mu] = pointwise_half_width(
-                found, assumed, 0.9, made_up.shifts(a, kriging, slice(None))
+                found, assumed, 0.9, kriging.sums(a, f) - truth[..., None]
             )
     for i, (k, mu) in enumerate(zip(chosen.which, chosen.mu, strict=True)):
         assert chosen.half_width[i] == pytest.approx(plain[k, mu][i], rel=1e-9)
@@ -304,11 +310,10 @@ def test_the_predicted_width_is_that_of_gaussian_noise(n, K):
     _, system, wanted = problem(n=n, z=(4.37, 2.2))
     kriging, a, found = estimated(system, wanted, K=K, mu=1e-5)
     assumed = Assumed(29.2, noise_scale=0.7)
-    made_up = MadeUp(system, wanted, assumed, 24)
-    width = pointwise_half_width(found, assumed, 0.9, made_up.shifts(a, kriging, slice(None)))
+    f, truth = functions_of(system, wanted, assumed, 24)
+    width = pointwise_half_width(found, assumed, 0.9, kriging.sums(a, f) - truth[..., None])
     rng = np.random.default_rng(3)
-    functions = MadeUp(system, wanted, assumed, 400)
-    y = functions.at_rows + 0.7 * rng.normal(size=(400, n))
+    y = functions_of(system, wanted, assumed, 400)[0] + 0.7 * rng.normal(size=(400, n))
     for i in range(2):
         u = in_cells(kriging, a[i], y)
         got = biased_intervals(u, found.part(np.full(400, i)), assumed, 0.9)
@@ -324,15 +329,15 @@ def test_made_up_functions_have_half_the_norm(features):
     coordinates, none = Coordinates(K), np.zeros((8, 0))
     system = System(none, np.ones(8), coordinates.features, coordinates.unit)
     wanted = coordinates.wanted(none, K, np.diagonal(K), np.sqrt(np.diagonal(K)))
-    made_up = MadeUp(system, wanted, Assumed(6.0), 4)
-    for f in made_up.at_rows:  # the least norm of a function with these values
+    values, truth = functions_of(system, wanted, Assumed(6.0), 4)
+    for f in values:  # the least norm of a function with these values
         assert np.sqrt(f @ np.linalg.pinv(K) @ f) == pytest.approx(3.0)
-    np.testing.assert_allclose(made_up.wanted, made_up.at_rows)
+    np.testing.assert_allclose(truth, values)
     # The bias is what the estimate without noise misses, and at most B/2 times the length of h.
     kriging, a, found = estimated(system, wanted, K=2, mu=0.1)
-    shifts = made_up.shifts(a, kriging, slice(None))
+    shifts = kriging.sums(a, values) - truth[..., None]
     lengths = found.bias(Assumed(3.0), np.ones((8, 2)), np.eye(2))
-    for d, f in enumerate(made_up.at_rows):
+    for d, f in enumerate(values):
         for i in range(8):
             np.testing.assert_allclose(shifts[d, i], in_cells(kriging, a[i], f) - f[i])
     assert (np.abs(shifts) <= lengths + 1e-9).all()
@@ -449,7 +454,7 @@ def test_the_predicted_band_is_that_of_gaussian_noise():
     rng = np.random.default_rng(3)
     half = []
     for _ in range(40):
-        [f] = MadeUp(system, wanted, assumed, 1).at_rows
+        [f] = functions_of(system, wanted, assumed, 1)[0]
         y = f + 0.7 * rng.normal(size=320)
         u = np.stack([in_cells(kriging, one, y) for one in a])
         half.append(balanced_band(u, scale, 0.9, bias=bias).half_width)

@@ -286,7 +286,7 @@ def divide(
             parts = -(-len(worse) // leading.numbers_at_once())
             for rows in np.array_split(np.arange(len(worse)), parts):
                 which = np.array(worse)[rows]
-                _improve(leading, leading.places[rows], U, which, level, best, ideal)
+                _improve(leading, leading.places[rows], U, which, level, best)
     return best
 
 
@@ -297,10 +297,10 @@ def _improve(
     which: IntArray,
     level: float,
     best: list[Division],
-    ideal: float,
 ) -> None:
     """Exchange atoms between cells, by the proxy and where it pays by the information itself."""
     (_, K, s), (k, r) = places.shape, leading.L.shape[1:]
+    ideal = width_factor(K, level)
     for improved in (swap, exchange):
         places = improved(leading, U[which], places)
         G = leading.products(places)

@@ -23,17 +23,8 @@ from scipy.linalg.lapack import dpstrf
 from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import CUT, EPS
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells import theorem
 from unassuming.cells.division import BALANCED, balanced_labels, width_factor
-from unassuming.cells.theorem import (
-    Intervals,
-    alike,
-    all_in_use,
-    balanced_band,
-    hadamard_words,
-    intervals,
-    largest_q,
-    parts_of,
-)
 from unassuming.noise import powers
 
 
@@ -257,7 +248,7 @@ _BIASES = 2.0  # what the root mean square of the biases counts in σ(z): the la
 
 def biased_intervals(
     u: Array, errors: Errors, assumed: Assumed, level: float, tau: Array | float = 0.0
-) -> Intervals:
+) -> theorem.Intervals:
     """Return the intervals of N functionals from estimates (N, K), and p-values of ``tau``."""
     # They are cut where the norm bound alone ends. Where the lower end exceeds the upper one, no
     # function within the norm bound agrees.
@@ -267,7 +258,7 @@ def biased_intervals(
         own = w[rows][:, keep]
         return errors.part(rows, keep).bias(assumed, own, part) / (own @ part.T)
 
-    found = intervals(u, w, level, tau, biases=biases)
+    found = theorem.intervals(u, w, level, tau, biases=biases)
     lower, upper = np.maximum(found.lower, -limit), np.minimum(found.upper, limit)
     return replace(
         found, lower=lower, upper=upper, count=np.where(np.abs(tau) <= limit, found.count, 0)
@@ -278,7 +269,7 @@ def band_sizes(errors: Errors, assumed: Assumed) -> tuple[Array, Array]:
     """Return σ(z) (N,) and the bounds b_s(z) (N, K) of biases of a band from K = 2^k cells."""
     # σ(z) is the size of the noise plus twice that of the biases; b_s of the identity is the first.
     K = errors.H.shape[1]
-    bias = errors.bias(assumed, np.full((len(errors.H), K), 1 / K), hadamard_words(K))
+    bias = errors.bias(assumed, np.full((len(errors.H), K), 1 / K), theorem.hadamard_words(K))
     scale = assumed.noise_scale * np.sqrt(errors.noise.sum(axis=1)) / K
     scale = scale + _BIASES * np.sqrt(np.square(bias[:, 1:]).mean(axis=1))
     return np.where(scale > 0, scale, 1.0), bias
@@ -296,9 +287,9 @@ NUMBERS = (5, 6, 7, 8, 10, 12, 16)
 def numbers_of_cells(level: float, units: int, *, simultaneous: bool = False) -> list[int]:
     """Return the numbers of cells that are compared; none if a band has too few rows or blocks."""
     if simultaneous:
-        enough = [K for K in BALANCED[:-1] if largest_q(level, K)][:3]
+        enough = [K for K in BALANCED[:-1] if theorem.largest_q(level, K)][:3]
         return [K for K in enough if units >= K]
-    enough = [K for K in NUMBERS if largest_q(level, 1 << (K - 1))] or [NUMBERS[-1]]
+    enough = [K for K in NUMBERS if theorem.largest_q(level, 1 << (K - 1))] or [NUMBERS[-1]]
     return [K for K in enough[:6] if units >= K] or [min(units, enough[0])]
 
 
@@ -325,25 +316,14 @@ def interleaved(
     return balanced_labels(leading(system), K, units)
 
 
-@final
-class MadeUp:
-    """D functions of norm B/2: their values at the rows (D, n), and the functionals (D, N)."""
-
-    def __init__(self, system: System, wanted: Wanted, assumed: Assumed, D: int) -> None:
-        """Make Σ c_j k(x_j, ·) with random c, always the same, without free features."""
-        rng = np.random.default_rng([_KEY, system.n])
-        theta = assumed.norm_bound / 2 * unit_functions(system, rng, D)
-        self.at_rows, self.wanted = theta @ system.features.T, theta @ wanted.features.T
-        self.deviations = assumed.noise_scale / np.sqrt(system.weight)
-
-    def outputs(self) -> Array:
-        """Return values with noise of the working scale, always the same, at the rows (D, n)."""
-        rng = np.random.default_rng([_KEY, self.at_rows.shape[1]])
-        return self.at_rows + self.deviations * rng.standard_normal(self.at_rows.shape)
-
-    def shifts(self, a: Array, kriging: Kriging, where: slice | IntArray) -> Array:
-        """Return the biases of estimates of some functionals with weights a (N, n): (D, N, K)."""
-        return kriging.sums(a, self.at_rows) - self.wanted[:, where, None]
+def made_up(system: System, assumed: Assumed, D: int) -> tuple[Array, Array]:
+    """Return D functions of norm B/2 in the coordinates of the rows, and outputs (D, n)."""
+    # They are Σ c_j k(x_j, ·) without free features; the outputs have noise of the working scale.
+    # All random numbers are always the same.
+    rng, noise = (np.random.default_rng([_KEY, system.n]) for _ in range(2))
+    theta = assumed.norm_bound / 2 * unit_functions(system, rng, D)
+    deviations = assumed.noise_scale / np.sqrt(system.weight)
+    return theta, theta @ system.features.T + deviations * noise.standard_normal((D, system.n))
 
 
 def unit_functions(system: System, rng: np.random.Generator, D: int) -> Array:
@@ -379,7 +359,8 @@ def choose(
 ) -> Choice:
     """Choose a division and a smoothing for each functional, by its predicted half-width."""
     N, mus = len(wanted), smoothings(system, assumed)
-    made_up = MadeUp(system, wanted, assumed, _DRAWS)
+    theta, _ = made_up(system, assumed, _DRAWS)
+    f, values = theta @ system.features.T, theta @ wanted.features.T
     best = Choice(np.zeros(N, dtype=np.intp), np.full(N, mus[0]), np.full(N, np.inf))
     for index, kriging in enumerate(divisions):
         (n, r), K = system.features.shape, kriging.K
@@ -389,7 +370,7 @@ def choose(
                 some = wanted.part(part)
                 a, known = kriging.weights(some, mu)
                 errors = Errors.of(some, kriging, a, known)
-                shifts = made_up.shifts(a, kriging, part)
+                shifts = kriging.sums(a, f) - values[:, part, None]  # biases (D, N, K)
                 width = pointwise_half_width(errors, assumed, level, shifts)
                 better = np.arange(N)[part][width < best.half_width[part]]
                 best.half_width[better] = width[better - part.start]
@@ -402,7 +383,7 @@ def pointwise_half_width(errors: Errors, assumed: Assumed, level: float, shifts:
     # `shifts` (D, N, K) are biases of D <= 24 functions; each meets one draw of the noise. For
     # equal cells without a bias the mean is known, and the draws are scaled so that they give it.
     width, D, w = np.full(len(errors.H), np.inf), len(shifts), errors.weights(assumed)
-    for rows, keep in alike(all_in_use(w), _WORDS):
+    for rows, keep in theorem.alike(theorem.all_in_use(w), _WORDS):
         K, own = int(keep.sum()), w[rows][:, keep]
         flipped, q = _prediction_words(K, level)
         if q and K > 1:
@@ -429,13 +410,13 @@ def _mean_half_width(u: Array, w: Array, bias: list[Array], flipped: Array, q: i
 @lru_cache(maxsize=64)
 def _prediction_words(K: int, level: float) -> tuple[Array, int]:
     """Return the cells that at most 127 words flip, 1 or 0, and q; 0 if the level is too high."""
-    flipped, _ = parts_of(K)
-    if not largest_q(level, len(flipped) + 1):
+    flipped, _ = theorem.parts_of(K)
+    if not theorem.largest_q(level, len(flipped) + 1):
         return flipped, 0
     if len(flipped) > _WORDS:
         part = np.random.default_rng(_KEY).choice(len(flipped), _WORDS, replace=False)
         flipped = flipped[np.sort(part)]
-    return flipped, max(1, largest_q(level, len(flipped) + 1))
+    return flipped, max(1, theorem.largest_q(level, len(flipped) + 1))
 
 
 @lru_cache(maxsize=32)
@@ -463,15 +444,15 @@ def choose_band(
     """Choose one division and smoothing for all functionals, by their median half-width."""
     # Half-widths are those of the functionals that were looked at.
     some, mus = wanted.part(looked_at(len(wanted))), smoothings(system, assumed)
-    N, y = len(some), MadeUp(system, some, assumed, _BAND_DRAWS).outputs()
+    N, (_, y) = len(some), made_up(system, assumed, _BAND_DRAWS)
 
     def at(index: int, mu: float) -> tuple[float, int, float, Array]:
         a, known = divisions[index].weights(some, mu)
         width = np.full(N, np.inf)
-        if largest_q(level, divisions[index].K) and known.all():
+        if theorem.largest_q(level, divisions[index].K) and known.all():
             scale, bias = band_sizes(Errors.of(some, divisions[index], a, known), assumed)
             sums = divisions[index].sums(a, y)
-            bands = [balanced_band(u, scale, level, bias=bias) for u in sums]
+            bands = [theorem.balanced_band(u, scale, level, bias=bias) for u in sums]
             width = np.mean([band.half_width for band in bands], axis=0)
         return float(np.median(width)), index, mu, width
 
@@ -511,10 +492,12 @@ def joint_of_kernel(
     D = (u * (alpha / smoother)) @ u.T
     square = np.square(wanted.norm)
     every, runs = (1, 6) if n <= 100 else (2, 6) if n <= 400 else (4, 3)
-    y = root * MadeUp(system, wanted, assumed, runs).outputs()
+    y = root * made_up(system, assumed, runs)[1]
     fitted = y @ (u / smoother) @ (k @ u).T
     numbers = np.arange(n) if units is None else units
-    words = hadamard_words(_ORDER)[1::every, powers(_ORDER, int(numbers.max()) + 1)[numbers]]
+    words = theorem.hadamard_words(_ORDER)[
+        1::every, powers(_ORDER, int(numbers.max()) + 1)[numbers]
+    ]
     ends = np.empty((len(words), runs, 2, len(wanted)))
     for i, word in enumerate(words):
         J = np.flatnonzero(word < 0)

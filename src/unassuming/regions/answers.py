@@ -14,6 +14,7 @@ from unassuming._typing import Array
 from unassuming.cells.functions import Wanted
 from unassuming.functionals import Functional
 from unassuming.inputs import (
+    SingleOptions,
     as_functionals,
     as_hypothesis,
     check_assumption,
@@ -27,11 +28,10 @@ from unassuming.ranking import Level, RankTest
 from unassuming.regions.explain import INPUT, Cause, Status
 from unassuming.regions.results import Band, Interval
 from unassuming.regions.shapes import OuterBounds, Question
-from unassuming.regions.single.evidence import CELLS, JOINT, Setting, check_at_once
+from unassuming.regions.single.evidence import CELLS, JOINT, Setting, check_at_once, single_options
 from unassuming.regions.single.functions import (
     Assumption,
     Functions,
-    function_options,
     functional_rows,
 )
 from unassuming.regions.single.hypotheses import FTest, Instruments, hypothesis_test
@@ -154,7 +154,7 @@ class Answers:
         require_nonzero(g)
         tau, level = as_hypothesis(value, len(g)), check_level(how.level)
         if how.assumed.given:
-            options = function_options(self._functions, *how.options)
+            options = self._function_options(how)
             about = self._about(functional, values(), names, g, how.assumed)
             return Cells(self._functions, about).test(tau, level, options)
         asked = self._query(g, names, how)(level)
@@ -176,6 +176,10 @@ class Answers:
         """Values of a function of bounded norm; refuses models and noise without an answer."""
         self.region._require_ordinary()
         return Functions(self.problem)
+
+    def _function_options(self, how: How) -> SingleOptions:
+        """Check cells, method, weights and estimate of values of a function."""
+        return single_options(self._functions.problem, None, Setting.FUNCTION, how.options)
 
     # What is asked
 
@@ -380,6 +384,6 @@ class Answers:
 
     def _values(self, asked: Asked, make: partial[T], how: How) -> Any:
         """Return bounds of functionals of the function, each with its level by itself."""
-        options, chosen_for = function_options(self._functions, *how.options), highest(how.level)
+        options, chosen_for = self._function_options(how), highest(how.level)
         cells = Cells(self._functions, asked)
         return at_each(how.level, lambda one: cells.one_by_one(one, chosen_for, options, make))

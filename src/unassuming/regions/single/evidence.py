@@ -100,7 +100,7 @@ class Evidence:
         turn: Callable[[Array], Array] = np.asarray
         Q, noise = problem.left_to_rotate
         if Q is not None:  # the loss does not allow to rotate the model
-            turned, turn = design.in_basis(Q), partial(_rotated, Q)
+            turned, turn = design.in_basis(Q), partial(np.dot, Q.T)
             assert turned is not None
             design, y = turned, turn(y)
         w = problem.data(
@@ -200,11 +200,6 @@ class Evidence:
             w = self.weight[first] * self.weight[second]
             w = w / (self.weight[first] + self.weight[second])
         return Sample.of(self.Phi[first] - self.Phi[second], y[first] - y[second], w)
-
-
-def _rotated(Q: Array, t: Array) -> Array:
-    """Return Qᵀt for one column (n,)."""
-    return np.asarray(t @ Q)
 
 
 JOINT, CELLS, AUTO = "joint", "cells", "auto"

@@ -32,15 +32,7 @@ from unassuming.cells.theorem import fewest_cells, largest_q, number_of_words, w
 from unassuming.inputs import SingleOptions
 from unassuming.objectives import InstrumentObjective
 from unassuming.ranking import RankTest
-from unassuming.regions.explain import (
-    FEWER_FEATURES,
-    STRONGER,
-    Cause,
-    Explanation,
-    Fact,
-    Status,
-    lower_level,
-)
+from unassuming.regions import explain
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, several
 from unassuming.regions.single.evidence import Evidence, Setting, single_options
@@ -252,10 +244,10 @@ class Instruments:
         return self.objective.names[self.objective.endogenous[0]]
 
     @property
-    def left_out(self) -> tuple[Fact, ...]:
+    def left_out(self) -> tuple[explain.Fact, ...]:
         """What a summary of everything does not contain."""
         controls = self.objective.d > len(self.objective.endogenous)
-        return (Cause.CONTROLS_ALONE(names=self.name),) if controls else ()
+        return (explain.Cause.CONTROLS_ALONE(names=self.name),) if controls else ()
 
     def options(self, *given: Any) -> SingleOptions:
         """Check cells, method, weights and estimate."""
@@ -365,44 +357,46 @@ class Instruments:
                 pairs = evidence.pairs(h[0], labels)
                 labels = None if labels is None else labels[pairs[:, 0]]
                 samples = [evidence.paired(pairs, x) for x in (None, *columns)]
-            made = best_cells(samples[0], h, level, options.number, labels)
-            self._found[key] = _in_cells(samples, h, made.places)
+            first, k = samples[0], len(h)
+            places = best_cells(first, h, level, options.number, labels).places
+            found = Several(np.zeros((0, k, k)), np.zeros((0, k, len(samples))))
+            if places is not None:
+                G = first.atoms.products(places)
+                sums = [one.atoms.sums(places).h + G @ one.at.fit_of_y for one in samples]
+                found = Several.of(G, np.stack(sums, axis=-1), h @ first.at.factor.back)
+            self._found[key] = found
         return self._found[key]
 
     def _status(
         self, found: IntervalUnion, level: float, K: int, options: SingleOptions
-    ) -> tuple[Status, Explanation]:
+    ) -> tuple[explain.Status, explain.Explanation]:
         """Return what kind of set this is; why it is not a bounded interval, and what to do."""
         evidence, name, m = self.evidence, self.name, number_of_words(K)
         q, needed, rank = largest_q(level, m), fewest_cells(level), evidence.whole.rank
-        hull = (Cause.HULL(),) if several([found]) else ()
+        hull = (explain.Cause.HULL(),) if several([found]) else ()
         if q and not len(found):
-            return Status.EMPTY, Explanation((Cause.NO_VALUE(names=name, alpha=q / m),))
+            return explain.Status.EMPTY, explain.Explanation(
+                (explain.Cause.NO_VALUE(names=name, alpha=q / m),)
+            )
         if q and found.bounded:
-            kind = Status.ONE_BY_ONE if len(found) == 1 else Status.SEVERAL_PARTS
-            return kind, Explanation(hull)
+            kind = explain.Status.ONE_BY_ONE if len(found) == 1 else explain.Status.SEVERAL_PARTS
+            return kind, explain.Explanation(hull)
         if q:
-            weak = Cause.WEAK_INSTRUMENTS(names=name)
-            return Status.ENDLESS_SET, Explanation((*hull, weak), (STRONGER,))
+            weak = explain.Cause.WEAK_INSTRUMENTS(names=name)
+            return explain.Status.ENDLESS_SET, explain.Explanation(
+                (*hull, weak), (explain.STRONGER,)
+            )
         if options.cells is not None:
-            fact = Cause.CELLS_CHOSEN(level=level, needed=needed, cells=K)
-            return Status.TOO_FEW_CELLS, Explanation((fact,), (OTHER_CELLS,))
+            fact = explain.Cause.CELLS_CHOSEN(level=level, needed=needed, cells=K)
+            return explain.Status.TOO_FEW_CELLS, explain.Explanation((fact,), (OTHER_CELLS,))
         each = 1 if evidence.flips else 2
         n = evidence.n // each
         best = 1 - 1 / number_of_words(min(n // rank, needed - 1))
         fact = too_few(name, level, best, f"{max(needed * rank, n) * each + 1:,} rows")
-        lower = (lower_level(best),) if 0.5 <= best < level else ()
-        return Status.TOO_FEW_CELLS, Explanation((fact,), (*lower, FEWER_FEATURES))
-
-
-def _in_cells(samples: list[Sample], h: Array, places: IntArray | None) -> Several:
-    """Return what the cells of equal rows with different columns say about functionals (k, D)."""
-    first, k = samples[0], len(h)
-    if places is None:
-        return Several(np.zeros((0, k, k)), np.zeros((0, k, len(samples))))
-    G = first.atoms.products(places)
-    sums = [sample.atoms.sums(places).h + G @ sample.at.fit_of_y for sample in samples]
-    return Several.of(G, np.stack(sums, axis=-1), h @ first.at.factor.back)
+        lower = (explain.lower_level(best),) if 0.5 <= best < level else ()
+        return explain.Status.TOO_FEW_CELLS, explain.Explanation(
+            (fact,), (*lower, explain.FEWER_FEATURES)
+        )
 
 
 def _no_single(why: str, test: str) -> NotAvailable:

@@ -12,6 +12,7 @@ from scipy.special import ndtri, stdtr, stdtrit
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells import theorem, tournament
 from unassuming.cells.division import NUMBERS, Division, divide, half_width, information
 from unassuming.cells.estimates import (
     CellSums,
@@ -21,35 +22,8 @@ from unassuming.cells.estimates import (
     order_of,
     robust_estimates,
 )
-from unassuming.cells.theorem import (
-    ALL,
-    CODED,
-    all_in_use,
-    fewest_cells,
-    intervals,
-    number_of_words,
-)
-from unassuming.cells.tournament import (
-    Halves,
-    certified,
-    certified_level,
-    halves,
-    halves_where_narrower,
-    palmrt_spans,
-    permutations,
-)
 from unassuming.inputs import SingleOptions
-from unassuming.regions.explain import (
-    EXCHANGEABLE,
-    FEWER_FEATURES,
-    SYMMETRIC,
-    Cause,
-    Explanation,
-    Fact,
-    Remedy,
-    Status,
-    lower_level,
-)
+from unassuming.regions import explain
 from unassuming.regions.problem import Problem
 from unassuming.regions.single.evidence import Evidence, Setting, single_options
 from unassuming.regions.single.summary import NOTHING, Answer, Query, listed, together
@@ -75,7 +49,7 @@ class Way:
     width: float = np.inf
     places: IntArray | None = None
     merged: int = 0
-    halves: Halves | None = None
+    halves: tournament.Halves | None = None
     pairs: IntArray | None = None
 
 
@@ -83,7 +57,7 @@ class Way:
 class Numbers:
     """Intervals and tests of single functionals of the coefficients of one region."""
 
-    left_out: tuple[Fact, ...] = ()
+    left_out: tuple[explain.Fact, ...] = ()
 
     def __init__(self, problem: Problem, evidence: Evidence | None = None) -> None:
         self.problem = problem
@@ -101,17 +75,17 @@ class Numbers:
         out = self.outcome(asked.g, asked.level, asked.options, chosen_for=asked.chosen_for)
         certain = np.isin(out.method, CERTIFIED) & out.finite
         named = listed(asked.names, certain)
-        facts = (Cause.CERTIFIED_ALONE(names=named),) if certain.any() else ()
+        facts = (explain.Cause.CERTIFIED_ALONE(names=named),) if certain.any() else ()
         if out.finite.all():
-            return replace(out, why=Explanation(facts))
+            return replace(out, why=explain.Explanation(facts))
         why = self._why_infinite(asked, out)
         why = replace(why, facts=(*facts, *why.facts))
-        return replace(out, status=Status.TOO_FEW_CELLS, why=why)
+        return replace(out, status=explain.Status.TOO_FEW_CELLS, why=why)
 
-    def _why_infinite(self, asked: Query, out: Answer) -> Explanation:
+    def _why_infinite(self, asked: Query, out: Answer) -> explain.Explanation:
         """Say why intervals are infinite, and what to do."""
         g, names, level, options = asked.g, asked.names, asked.level, asked.options
-        facts, remedies = list[Fact](), list[Remedy]()
+        facts, remedies = list[explain.Fact](), list[explain.Remedy]()
         evidence, given, infinite = self.evidence, options.cells is not None, ~out.finite
         at = evidence.whole
         hidden, shift = infinite & ~at.vectors(g)[2], np.zeros_like(infinite)
@@ -120,35 +94,35 @@ class Numbers:
         if not evidence.flips and evidence.swaps is not None and not evidence.spherical:
             shift = infinite & ~hidden & ~evidence.centred.at.vectors(g)[2]
         if shift.any():
-            facts.append(Cause.SHIFT_NOT_SEEN(names=listed(names, shift)))
-            remedies.append(SYMMETRIC)
+            facts.append(explain.Cause.SHIFT_NOT_SEEN(names=listed(names, shift)))
+            remedies.append(explain.SYMMETRIC)
         few = infinite & ~hidden & ~shift
         if few.any():
             reached = self.highest_levels(g[few], level, options)
             if given:
-                least, needed = int(out.cells[few].min()), fewest_cells(level)
-                facts.append(Cause.CELLS_CHOSEN(level=level, needed=needed, cells=least))
+                least, needed = int(out.cells[few].min()), theorem.fewest_cells(level)
+                facts.append(explain.Cause.CELLS_CHOSEN(level=level, needed=needed, cells=least))
             for one in np.unique(reached).tolist() if not given else ():
                 same = np.zeros_like(few)
                 same[np.flatnonzero(few)[reached == one]] = True
                 enough = enough_rows(evidence, g[same], level)
                 facts.append(too_few(listed(names, same), level, one, enough))
             if reached.min() >= 0.5:
-                remedies.append(lower_level(float(reached.min())))
+                remedies.append(explain.lower_level(float(reached.min())))
             rows = evidence.signs is not None and not evidence.in_blocks and evidence.swaps is None
             offers = {
                 OTHER_CELLS: given,
                 ANY_METHOD: options.method in ("cells", "pairs"),
-                EXCHANGEABLE: rows and not given and at.rows > 2 * at.rank,
+                explain.EXCHANGEABLE: rows and not given and at.rows > 2 * at.rank,
                 ALL_AT_ONCE: not hidden.any() and asked.jointly(level),
             }
             remedies += [remedy for remedy, works in offers.items() if works]
-        if hidden.any() or (few.any() and fewest_cells(level) <= ALL):
-            remedies.append(FEWER_FEATURES)
+        if hidden.any() or (few.any() and theorem.fewest_cells(level) <= theorem.ALL):
+            remedies.append(explain.FEWER_FEATURES)
             w, mixed = evidence.weight, evidence.spherical or evidence.swaps is not None
             if w is None or not mixed or (w == w[0]).all():
                 remedies.append(NORM_BOUND)
-        return Explanation(tuple(facts), tuple(remedies))
+        return explain.Explanation(tuple(facts), tuple(remedies))
 
     def outcome(
         self,
@@ -239,7 +213,7 @@ class Numbers:
             labels = sample.labels(way.places)
             beta = robust_estimates(sample.Q, sample.e, labels, len(way.places), U)
         weights = sums.residual_weights(v) if options.weights == "residuals" else v
-        return beta, np.where(all_in_use(v), weights, 0.0)
+        return beta, np.where(theorem.all_in_use(v), weights, 0.0)
 
     # The choice
 
@@ -286,7 +260,7 @@ class Numbers:
         U, size, made = U[known], size[known], None
         cells, widths = [Division()] * len(U), np.full(len(U), np.inf)
         if options.method == "halves":
-            made = halves(sample.atoms, level)
+            made = tournament.halves(sample.atoms, level)
             widths = widths if made is None else made.widths(sample.atoms, U)
         else:
             cells = self._cells(sample, U, level, options)
@@ -296,7 +270,7 @@ class Numbers:
                 if options.robust and own.places is not None and len(own.places) > most:
                     cells[j] = Division(own.places)
             lost = np.array([one.width for one in cells])
-            made, widths = halves_where_narrower(sample.atoms, U, level, lost)
+            made, widths = tournament.halves_where_narrower(sample.atoms, U, level, lost)
         for i, one, half, unit in zip(known, cells, widths, size, strict=True):
             if half < one.width or options.method == "halves":
                 ways[i] = Way("halves", float(half * unit), halves=made)
@@ -320,7 +294,7 @@ class Numbers:
                 f"cells, given {given}. Leave it out for the default."
             )
         else:  # for a level that so many cells attain
-            cells = divide(atoms, U, min(level, 1 - 1 / number_of_words(given)), given)
+            cells = divide(atoms, U, min(level, 1 - 1 / theorem.number_of_words(given)), given)
         for i, (one, u) in enumerate(zip(cells, U, strict=True)):
             if one.places is not None:
                 v = information(atoms, one.places, u[None])[0]
@@ -359,7 +333,7 @@ class Numbers:
         kept = self.evidence.kept
         assert kept is not None
         U, size, seen = kept.at.vectors(g)
-        most = min(kept.number, CODED)
+        most = min(kept.number, theorem.CODED)
         numbers = sorted({K for K in NUMBERS if most >= K} | {most}, reverse=True)
         numbers = numbers if options.number is None else [options.number]
         ways = [Way("cells" if one else NOTHING, merged=numbers[0]) for one in seen]
@@ -392,7 +366,7 @@ class Numbers:
         m: IntArray | int = 0
         attained: Array | float = level
         if way.merged or way.places is not None:
-            got = intervals(*self.in_cells(g, way, options), level, distance, at.blur)
+            got = theorem.intervals(*self.in_cells(g, way, options), level, distance, at.blur)
             out.estimate[rows] = center + size * np.nan_to_num(got.estimate)
             out.cells[rows], rank, m = got.cells, got.m - got.count, got.m
             lower, upper, pvalue = got.lower, got.upper, got.pvalue
@@ -408,13 +382,13 @@ class Numbers:
             lower, upper = np.full(len(g), -half), np.full(len(g), half)
         elif sample is not None and way.halves is not None:
             found, m = way.halves.spans(sample, U, robust=options.robust), way.halves.m
-            lower, upper, pvalue = certified(found, level, distance)
+            lower, upper, pvalue = tournament.certified(found, level, distance)
         elif sample is not None and way.method == "palmrt":
             lower, upper, pvalue, m = self._by_permutations(sample, U, level, distance)
         else:
             return
         if way.method in CERTIFIED:
-            rank, attained = np.rint(m - m * pvalue + 1), certified_level(level, int(m))
+            rank, attained = np.rint(m - m * pvalue + 1), tournament.certified_level(level, int(m))
         out.pvalue[rows], out.rank[rows], out.m[rows] = pvalue, rank, m
         out.lower[rows], out.upper[rows] = _ends(center, size, lower, upper)
         out.level[rows] = np.where(out.finite[rows], attained, 1.0)
@@ -426,9 +400,9 @@ class Numbers:
         blocks = self.evidence.swaps
         assert blocks is not None
         order = order_of(sample.atoms.ordered_by, blocks=blocks)
-        moves = permutations(blocks[order])
-        parts = [palmrt_spans(sample.Q[order], sample.e[order], u, moves) for u in U]
-        ends = [certified(one, level, t) for one, t in zip(parts, distance, strict=True)]
+        moves = tournament.permutations(blocks[order])
+        parts = [tournament.palmrt_spans(sample.Q[order], sample.e[order], u, moves) for u in U]
+        ends = [tournament.certified(one, level, t) for one, t in zip(parts, distance, strict=True)]
         lower, upper, pvalue = (np.concatenate(part) for part in zip(*ends, strict=True))
         return lower, upper, pvalue, len(moves) + 1
 
@@ -447,34 +421,34 @@ def _ends(center: Array, size: Array, lower: Array, upper: Array) -> tuple[Array
 
 _ROWS_FOR_HALVES = 4  # for each coefficient, from which halves are within twice the t interval
 
-OTHER_CELLS = Remedy("leave out cells for the default", None)
-ANY_METHOD = Remedy("method='auto', which tries halves of the rows as well", None)
-ALL_AT_ONCE = Remedy(
+OTHER_CELLS = explain.Remedy("leave out cells for the default", None)
+ANY_METHOD = explain.Remedy("method='auto', which tries halves of the rows as well", None)
+ALL_AT_ONCE = explain.Remedy(
     "simultaneous=True: the bounds of the joint region are finite",
     "unassuming region without --pointwise: the bounds of the joint region are finite",
 )
-NORM_BOUND = Remedy(
+NORM_BOUND = explain.Remedy(
     "a norm bound that you can assume: interval(norm_bound=B, simultaneous=True)",
     "a norm bound that you can assume: --norm-bound B of unassuming region, without --pointwise",
 )
 
 
-def too_few(names: str, level: float, best: float, enough: str) -> Fact:
+def too_few(names: str, level: float, best: float, enough: str) -> explain.Fact:
     """Say that no interval of a level is finite, at which level one is, and what would do."""
-    if fewest_cells(level) > ALL:
-        return Cause.LEVEL_TOO_HIGH(names=names, level=level)
+    if theorem.fewest_cells(level) > theorem.ALL:
+        return explain.Cause.LEVEL_TOO_HIGH(names=names, level=level)
     if best < 0.5:
-        return Cause.ALWAYS_INFINITE(names=names, level=level, enough=enough)
-    return Cause.LEVEL_INFINITE(names=names, level=level, best=best, enough=enough)
+        return explain.Cause.ALWAYS_INFINITE(names=names, level=level, enough=enough)
+    return explain.Cause.LEVEL_INFINITE(names=names, level=level, best=best, enough=enough)
 
 
 def _dependence(
     evidence: Evidence, columns: Sequence[str], g: Array, names: Sequence[str], hidden: BoolArray
-) -> Iterator[Fact]:
+) -> Iterator[explain.Fact]:
     """Name the columns that depend on each other, in groups, and other undetermined numbers."""
     n, d = evidence.n, len(columns)
     if n < d:
-        yield Cause.ROWS_MISSING(n=n, d=d, names=listed(names, hidden))
+        yield explain.Cause.ROWS_MISSING(n=n, d=d, names=listed(names, hidden))
         return
     found = evidence.whole.factor
     unseen = np.flatnonzero(found.unseen(np.eye(d)))
@@ -489,14 +463,14 @@ def _dependence(
     single = np.count_nonzero(g, axis=1) == 1
     asked = np.argmax(np.abs(g[hidden & single]), axis=1)
     for one in np.unique(group[np.isin(unseen, asked)]).tolist():
-        yield Cause.DEPEND(names=together([columns[j] for j in unseen[group == one]]))
+        yield explain.Cause.DEPEND(names=together([columns[j] for j in unseen[group == one]]))
     if (hidden & ~single).any():
-        yield Cause.NOT_IN_DESIGN(names=listed(names, hidden & ~single))
+        yield explain.Cause.NOT_IN_DESIGN(names=listed(names, hidden & ~single))
 
 
 def enough_rows(evidence: Evidence, g: Array, level: float) -> str:
     """Return about how many rows or blocks like these have finite intervals of functionals."""
-    needed, rank = fewest_cells(level), evidence.whole.rank
+    needed, rank = theorem.fewest_cells(level), evidence.whole.rank
     if evidence.clusters is not None and evidence.clusters < needed:
         return f"{needed:,} blocks of rows"
     rows = max(_ROWS_FOR_HALVES * rank, evidence.n + 1)

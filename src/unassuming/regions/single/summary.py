@@ -41,34 +41,30 @@ class Summary:
     names : tuple of N str
         The coefficients, or g0, g1, ... for functionals given by numbers.
     estimate : array of shape (N,)
-        The estimates that belong to the intervals: least squares, without a penalty, with the other
-        coefficients free in each group of rows. NaN where the rows determine none.
+        Least squares with the other coefficients free in each group of rows, without a penalty. NaN
+        where the rows determine nothing.
     lower, upper : arrays of shape (N,)
-        The intervals, infinite where the data allow nothing finite at this level, and NaN where no
-        value is in the region.
+        The intervals: infinite if nothing finite is known, NaN if no value is in the region.
     pvalue : array of shape (N,)
-        P-values of the hypotheses that the numbers are 0. With ``simultaneous`` they are adjusted.
+        P-values of the hypotheses that the numbers are 0, adjusted if ``simultaneous``.
     model_estimate : array of shape (N,)
         The estimates of the model, with its penalty.
     level : array of shape (N,)
         The attained levels, at least ``requested_level``.
     method : tuple of N str
-        How each interval was found: "cells", "pairs", "halves", "palmrt", "t", "balanced cells" or
-        "joint region".
+        "cells", "pairs", "halves", "palmrt", "t", "balanced cells" or "joint region".
     requested_level : float
     simultaneous : bool
         Whether all intervals hold at once.
-    model : str
-        The model in one line.
-    assumption : str
-        What the levels rest on, in a few words.
+    model, assumption : str
+        The model in one line, and what the levels rest on.
     explanation : Explanation
-        What is remarkable about the intervals, why some are infinite, and remedies, as values.
+        What is remarkable about the intervals, why some are infinite, and remedies.
     smallest_pvalue : array of shape (N,), or None
         The smallest p-values that are possible.
     sets : tuple of N IntervalUnion, or None
         The values that are not rejected, if they need not form an interval: for the coefficient of
-        an endogenous column. Then ``lower`` and ``upper`` are the ends of their hull.
+        an endogenous column, where ``lower`` and ``upper`` are the ends of their hull.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
 from unassuming._numerics import factor
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells import theorem
 from unassuming.cells.division import BALANCED, balanced_places, narrowest
 from unassuming.cells.estimates import CellSums, fits
 from unassuming.cells.functions import (
@@ -28,26 +29,9 @@ from unassuming.cells.functions import (
     looked_at,
     numbers_of_cells,
 )
-from unassuming.cells.theorem import (
-    BalancedBand,
-    Intervals,
-    balanced_band,
-    fewest_cells,
-    largest_q,
-    number_of_words,
-    sigma,
-)
 from unassuming.inputs import SingleOptions
 from unassuming.ranking import Level, RankTest
-from unassuming.regions.explain import (
-    FEWER_FEATURES,
-    Cause,
-    Explanation,
-    Fact,
-    Remedy,
-    Status,
-    lower_level,
-)
+from unassuming.regions import explain
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import count
 from unassuming.regions.shapes import OuterBounds, Question, Shape
@@ -90,7 +74,9 @@ class BalancedCells:
         v, beta = fits(self.sums.G, self.sums.h, self.U)
         some, hidden = self.known & (self.size > 0), not self.known.all()
         size = np.where(some, self.size, 1.0)
-        found = balanced_band(beta, np.where(some, sigma(v), np.inf), level, -self.whole / size)
+        found = theorem.balanced_band(
+            beta, np.where(some, theorem.sigma(v), np.inf), level, -self.whole / size
+        )
         center = np.where(self.known, self.whole + size * np.nan_to_num(found.estimate), np.nan)
         half = np.where(some | ~self.known, size * found.half_width, 0.0)  # a functional of zero
         return Answer.of(
@@ -102,8 +88,8 @@ class BalancedCells:
             m=found.m,
             level=1 - found.q / found.m if found.q else 1.0,
             method="balanced cells",
-            status=Status.UNDETERMINED if hidden else Status.ALL_AT_ONCE,
-            why=Explanation((Cause.HIDDEN(),) if hidden else ()),
+            status=explain.Status.UNDETERMINED if hidden else explain.Status.ALL_AT_ONCE,
+            why=explain.Explanation((explain.Cause.HIDDEN(),) if hidden else ()),
             simultaneous=True,
         )
 
@@ -156,7 +142,7 @@ def _balanced(
     U, size, known = at.vectors(g)
     some = known & (size > 0)
     most = (evidence.clusters or at.rows) if kept is None else kept.number
-    numbers = [K for K in BALANCED if largest_q(level, K)] if cells is None else [cells]
+    numbers = [K for K in BALANCED if theorem.largest_q(level, K)] if cells is None else [cells]
     numbers = [K for K in numbers if most >= K and K * at.rank <= at.rows]
 
     def sums(K: int) -> CellSums:
@@ -184,7 +170,7 @@ def too_few_balanced(
     level: float, there: str, each: int, chosen: int | None, *, joint: bool = True
 ) -> NotAvailable:
     """Return the refusal where balanced cells are too few: what it takes, and what there is."""
-    numbers = [K for K in BALANCED if largest_q(level, K)]
+    numbers = [K for K in BALANCED if theorem.largest_q(level, K)]
     K = chosen or (numbers[0] if numbers else 0)
     rows = f" of at least {each} rows each" * (each > 1)
     why = f"it takes {K} cells{rows}, and {there}"
@@ -281,11 +267,11 @@ class Cells:
 
     def intervals(
         self, made: tuple[list[Kriging], Choice], level: float, tau: Array | float = 0.0
-    ) -> Intervals:
+    ) -> theorem.Intervals:
         """Return the intervals of functionals, and p-values; NaN if no bounded function agrees."""
         N, (divisions, choice) = len(self.wanted), made
         ends = [np.full(N, np.nan) for _ in range(3)]
-        out = Intervals(*ends, *(np.zeros(N, dtype=np.intp) for _ in range(4)))
+        out = theorem.Intervals(*ends, *(np.zeros(N, dtype=np.intp) for _ in range(4)))
         beyond, tau = self.assumption.beyond, np.broadcast_to(tau, N)
         for which, mu in np.unique(np.column_stack([choice.which, choice.mu]), axis=0).tolist():
             same = np.flatnonzero((choice.which == which) & (choice.mu == mu))
@@ -298,13 +284,13 @@ class Cells:
         out.upper[:] = np.where(agrees, out.upper + beyond, np.nan)
         return out
 
-    def band(self, kriging: Kriging, mu: float, level: float) -> BalancedBand:
+    def band(self, kriging: Kriging, mu: float, level: float) -> theorem.BalancedBand:
         """Return the simultaneous band from the balanced cells of a division."""
         parts = []
         for _, u, errors in self._estimated(kriging, mu, np.arange(len(self.wanted))):
             parts.append((u, *band_sizes(errors, self.assumed)))
         u, scale, bias = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return balanced_band(u, scale, level, bias=bias)
+        return theorem.balanced_band(u, scale, level, bias=bias)
 
     def _estimated(
         self, kriging: Kriging, mu: float, which: IntArray
@@ -347,7 +333,7 @@ class Cells:
             return better
         wide = choice.half_width > _WIDE * self.assumed.noise_scale
         asked = np.flatnonzero(wide | (self.system.n <= _FEW))
-        if asked.size and largest_q(level, joint.m):
+        if asked.size and theorem.largest_q(level, joint.m):
             found = self.joint_half_width(self.wanted.part(asked), level)
             better[asked] = found < _NARROWER * choice.half_width[asked]
         return better
@@ -359,39 +345,39 @@ class Cells:
 
     # Words
 
-    def within_ball(self, lower: Array, upper: Array) -> tuple[Fact, ...]:
+    def within_ball(self, lower: Array, upper: Array) -> tuple[explain.Fact, ...]:
         """Say where the norm bound alone gives all bounds, (N,)."""
         limit = self.assumed.limit(self.wanted.norm) + self.assumption.beyond
         with np.errstate(invalid="ignore"):
             alone = np.isfinite(limit) & (np.minimum(-lower, upper) >= limit * (1 - 1e-9))
-        return (Cause.BALL_ALONE(),) if len(limit) and alone.all() else ()
+        return (explain.Cause.BALL_ALONE(),) if len(limit) and alone.all() else ()
 
-    def too_small(self, *, everywhere: bool) -> Fact:
+    def too_small(self, *, everywhere: bool) -> explain.Fact:
         """Say what is too small where nothing within the norm bound agrees with the data."""
         bound, error = self.assumption.norm_bound, self.assumption.model_error
         if everywhere and error is None:
-            return Cause.BALL_TOO_SMALL(bound=bound)
+            return explain.Cause.BALL_TOO_SMALL(bound=bound)
         if everywhere:
-            return Cause.BALL_OR_ERROR_TOO_SMALL(bound=bound, error=error)
+            return explain.Cause.BALL_OR_ERROR_TOO_SMALL(bound=bound, error=error)
         which, holds = f"The norm bound of {bound:g}", "it holds"
         if error is not None:
             which, holds = f"{which}, or the model error of {error:g},", "both hold"
-        return Cause.SOME_EMPTY(which=which, holds=holds, count=len(self.wanted))
+        return explain.Cause.SOME_EMPTY(which=which, holds=holds, count=len(self.wanted))
 
     def too_few(
         self, least: int, level: float, known: BoolArray, options: SingleOptions
-    ) -> Explanation:
+    ) -> explain.Explanation:
         """Say why the data say nothing about some values, and what makes intervals finite."""
         names = f"{np.count_nonzero(~known)} of {len(known)} values"
         functions, free = self.functions, self.system.trend.shape[1]
-        rows = max(fewest_cells(level) * max(free, 1), functions.units + 1)
+        rows = max(theorem.fewest_cells(level) * max(free, 1), functions.units + 1)
         enough = f"{rows:,} {'blocks of rows' if functions.blocks else 'rows'}"
-        best = 1 - 1 / number_of_words(least)
-        remedies: list[Remedy] = [lower_level(best)] if 0.5 <= best < level else []
+        best = 1 - 1 / theorem.number_of_words(least)
+        remedies: list[explain.Remedy] = [explain.lower_level(best)] if 0.5 <= best < level else []
         remedies += [OTHER_CELLS] * (options.cells is not None)
-        remedies += [FEWER_FEATURES] * (not functions.design.dual)
+        remedies += [explain.FEWER_FEATURES] * (not functions.design.dual)
         remedies += [NORM_BOUND] * (self.assumption.norm_bound is None)
-        return Explanation((too_few(names, level, best, enough),), tuple(remedies))
+        return explain.Explanation((too_few(names, level, best, enough),), tuple(remedies))
 
     # The answers
 
@@ -407,20 +393,20 @@ class Cells:
         attained = np.where(got.q > 0, got.level, 1.0)
         used = self.narrower_jointly(made[1], chosen_for, options)
         if used.any() and joint is not None:
-            q = largest_q(level, joint.m)
+            q = theorem.largest_q(level, joint.m)
             (bounds,) = joint.bounds([q])
             inside = bounds.lower <= bounds.upper
             lower = np.where(used, np.where(inside, bounds.lower, np.nan), lower)
             upper = np.where(used, np.where(inside, bounds.upper, np.nan), upper)
             attained = np.where(used, 1 - q / joint.m, attained)
         known, empty = (got.q > 0) | used, np.isnan(lower)
-        why, status = Explanation(self.within_ball(lower, upper)), Status.ONE_BY_ONE
+        why, status = explain.Explanation(self.within_ball(lower, upper)), explain.Status.ONE_BY_ONE
         if not known.all():
             few = self.too_few(int(got.cells[~known].min()), level, known, options)
             why = replace(few, facts=(*why.facts, *few.facts))
-            status = Status.TOO_FEW_CELLS if np.isinf([lower, upper]).any() else status
+            status = explain.Status.TOO_FEW_CELLS if np.isinf([lower, upper]).any() else status
         if empty.any():
-            status = Status.EMPTY if empty.all() else Status.SOME_EMPTY
+            status = explain.Status.EMPTY if empty.all() else explain.Status.SOME_EMPTY
             why = replace(why, facts=(self.too_small(everywhere=bool(empty.all())), *why.facts))
         found = Answer.of(
             len(self.wanted),
@@ -466,8 +452,8 @@ class Cells:
             upper=upper,
             level=1 - band.q / band.m,
             method="balanced cells",
-            status=Status.EMPTY if refuted else Status.ALL_AT_ONCE,
-            why=Explanation(facts),
+            status=explain.Status.EMPTY if refuted else explain.Status.ALL_AT_ONCE,
+            why=explain.Explanation(facts),
             simultaneous=True,
         )
         return answer.bounds(make, level, **self.assumption.stated)
