@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, final
 
 import numpy as np
 
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
+from unassuming.cells import theorem
 from unassuming.ranking import level_in_digits
 
 INPUT = "input"
@@ -202,6 +203,16 @@ INDEPENDENT = Remedy(
 SYMMETRIC = Remedy(
     "noise='symmetric', if the noise is symmetric", "--noise symmetric, if the noise is symmetric"
 )
+OTHER_CELLS = Remedy("leave out cells for the default", None)
+ANY_METHOD = Remedy("method='auto', which tries halves of the rows as well", None)
+ALL_AT_ONCE = Remedy(
+    "simultaneous=True: the bounds of the joint region are finite",
+    "unassuming region without --pointwise: the bounds of the joint region are finite",
+)
+BOUND_AT_ONCE = Remedy(
+    "a norm bound that you can assume: interval(norm_bound=B, simultaneous=True)",
+    "a norm bound that you can assume: --norm-bound B of unassuming region, without --pointwise",
+)
 EXCHANGEABLE = Remedy(
     "noise='exchangeable', if the noise is exchangeable",
     "--noise exchangeable, if the noise is exchangeable",
@@ -269,3 +280,33 @@ def status_of(lower: Array, upper: Array, otherwise: Status) -> Status:
     if np.isfinite(lower).all() and np.isfinite(upper).all():
         return Status.CERTIFIED
     return otherwise
+
+
+_LISTED = 4  # names in a sentence
+
+
+def listed(names: Sequence[str], which: BoolArray) -> str:
+    """Return some of the names, as many as a sentence can take."""
+    chosen = [names[i] for i in np.flatnonzero(which).tolist()]
+    if len(chosen) == len(names) > _LISTED:
+        return f"all {len(names)} numbers"
+    if len(chosen) > _LISTED + 1:
+        return f"{together(chosen[:_LISTED])} and {len(chosen) - _LISTED} others"
+    return together(chosen)
+
+
+def together(names: list[str]) -> str:
+    """Return names with commas between them; of inputs only the numbers are repeated."""
+    numbers = [name.removeprefix(f"{INPUT} ") for name in names]
+    if len(names) > 1 and all(map(str.isdecimal, numbers)):
+        return f"{INPUT}s {', '.join(numbers)}"
+    return ", ".join(names)
+
+
+def too_few(names: str, level: float, best: float, enough: str) -> Fact:
+    """Say that no interval of a level is finite, at which level one is, and what would do."""
+    if theorem.fewest_cells(level) > theorem.ALL:
+        return Cause.LEVEL_TOO_HIGH(names=names, level=level)
+    if best < 0.5:
+        return Cause.ALWAYS_INFINITE(names=names, level=level, enough=enough)
+    return Cause.LEVEL_INFINITE(names=names, level=level, best=best, enough=enough)

@@ -14,14 +14,9 @@ from unassuming._errors import NotAvailable
 from unassuming._numerics import Factor
 from unassuming._typing import Array, IntArray
 from unassuming._words import joined
+from unassuming.cells import estimates
 from unassuming.cells.division import BALANCED
-from unassuming.cells.estimates import (
-    Coordinates,
-    KeptCells,
-    Sample,
-    centred_in_blocks,
-    opposite_pairs,
-)
+from unassuming.cells.estimates import Coordinates, KeptCells, Sample
 from unassuming.inputs import SingleOptions, check_single
 from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
 from unassuming.objectives import Design, DesignedObjective
@@ -177,7 +172,7 @@ class Evidence:
     def centred(self) -> Sample:
         """The rows without their means in blocks of swaps: what exchangeable noise identifies."""
         assert self.swaps is not None
-        return Sample.of(centred_in_blocks(self.Phi, self.swaps), self.y)
+        return Sample.of(estimates.centred_in_blocks(self.Phi, self.swaps), self.y)
 
     def pairs(self, c: Array, cells: IntArray | None) -> IntArray:
         """Return pairs of rows (P, 2) that are opposite for one functional, inside given cells."""
@@ -187,7 +182,7 @@ class Evidence:
             both = np.column_stack([blocks, cells])
             blocks = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1).astype(np.intp)
         directions = np.column_stack([sample.at.vectors(c[None])[0][0], sample.at.ties])
-        return opposite_pairs(sample.Q @ directions * np.sqrt(self.n), blocks)
+        return estimates.opposite_pairs(sample.Q @ directions * np.sqrt(self.n), blocks)
 
     def paired(self, pairs: IntArray, targets: Array | None = None) -> Sample:
         """Return differences of pairs of rows (11.4), with the noise of rows."""
@@ -244,19 +239,14 @@ def single_options(
     given: tuple[Any, Any, Any, Any],
 ) -> SingleOptions:
     """Check cells, method, weights and estimate of numbers one at a time in a setting."""
-    cells, method, weights, estimator = given
-    if kept is None:
-        need = "intervals and tests of one number at a time need"
-        options = check_single(cells, method, weights, estimator, problem.data(need).rows)
-    else:
-        options = check_single(cells, method, weights, estimator, problem.n)
-        if isinstance(options.cells, int) and options.cells > kept.number:
-            raise ValueError(
-                "cells are more than the stream has collected: expected at most "
-                f"{kept.number}, given {cells}. Leave cells out, or pass a smaller number."
-            )
+    options = check_single(*given, problem.data(_NEED).rows if kept is None else problem.n)
+    if kept is not None and options.number is not None and options.number > kept.number:
+        raise ValueError(
+            "cells are more than the stream has collected: expected at most "
+            f"{kept.number}, given {options.number}. Leave cells out, or pass a smaller number."
+        )
     if setting is not None:
-        setting.check(method, weights, estimator)
+        setting.check(*given[1:])
     return options
 
 

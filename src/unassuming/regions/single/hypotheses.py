@@ -36,7 +36,7 @@ from unassuming.regions import explain
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, several
 from unassuming.regions.single.evidence import Evidence, Setting, single_options
-from unassuming.regions.single.numbers import CERTIFIED, OTHER_CELLS, Numbers, too_few
+from unassuming.regions.single.numbers import CERTIFIED, Numbers
 from unassuming.regions.single.summary import Answer, Query, tested
 
 AN_UPPER_BOUND = "The p-value is an upper bound, from halves or permutations of the rows."
@@ -307,16 +307,14 @@ class Instruments:
             columns = joined(o.names[j] for j in o.endogenous)
             raise _no_single(
                 "the coefficient of one endogenous column alone has no exact set if there are "
-                f"several ({columns}): the others depend on the noise, and no group of rows "
-                "removes them.",
+                f"several ({columns}), because no group of rows removes the others.",
                 "region.hypothesis for all of them at once",
             )
         other = np.flatnonzero(np.delete(g, o.endogenous, axis=1).any(axis=1))
         if len(other):
             raise _no_single(
-                f"{names[other[0]]} is not a multiple of the coefficient of {self.name}: other "
-                "coefficients change with that one, which no group of rows removes, so they have "
-                "no exact interval one at a time.",
+                f"{names[other[0]]} is not a multiple of the coefficient of {self.name}, which no "
+                "group of rows removes, so it has no exact interval one at a time.",
                 f"region.hypothesis with a value of {self.name} as well",
             )
         return np.asarray(g[:, o.endogenous[0]])
@@ -388,11 +386,13 @@ class Instruments:
             )
         if options.cells is not None:
             fact = explain.Cause.CELLS_CHOSEN(level=level, needed=needed, cells=K)
-            return explain.Status.TOO_FEW_CELLS, explain.Explanation((fact,), (OTHER_CELLS,))
+            return explain.Status.TOO_FEW_CELLS, explain.Explanation(
+                (fact,), (explain.OTHER_CELLS,)
+            )
         each = 1 if evidence.flips else 2
         n = evidence.n // each
         best = 1 - 1 / number_of_words(min(n // rank, needed - 1))
-        fact = too_few(name, level, best, f"{max(needed * rank, n) * each + 1:,} rows")
+        fact = explain.too_few(name, level, best, f"{max(needed * rank, n) * each + 1:,} rows")
         lower = (explain.lower_level(best),) if 0.5 <= best < level else ()
         return explain.Status.TOO_FEW_CELLS, explain.Explanation(
             (fact,), (*lower, explain.FEWER_FEATURES)

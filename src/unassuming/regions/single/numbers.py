@@ -12,21 +12,13 @@ from scipy.special import ndtri, stdtr, stdtrit
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells import theorem, tournament
+from unassuming.cells import estimates, theorem, tournament
 from unassuming.cells.division import NUMBERS, Division, divide, half_width, information
-from unassuming.cells.estimates import (
-    CellSums,
-    Coordinates,
-    Sample,
-    fits,
-    order_of,
-    robust_estimates,
-)
 from unassuming.inputs import SingleOptions
 from unassuming.regions import explain
 from unassuming.regions.problem import Problem
 from unassuming.regions.single.evidence import Evidence, Setting, single_options
-from unassuming.regions.single.summary import NOTHING, Answer, Query, listed, together
+from unassuming.regions.single.summary import NOTHING, Answer, Query
 
 # Pairs with a wider predicted interval, in units of the normal one, give way to permutations; cells
 # of rows with a wider one are compared with cells of pairs, if the noise allows both.
@@ -63,7 +55,7 @@ class Numbers:
         self.problem = problem
         self.evidence = Evidence.of(problem) if evidence is None else evidence
         self._ways: dict[object, Way] = {}
-        self._paired: dict[int, Sample] = {}
+        self._paired: dict[int, estimates.Sample] = {}
 
     def options(self, *given: Any) -> SingleOptions:
         """Check cells, method, weights and estimate."""
@@ -74,7 +66,7 @@ class Numbers:
         """Return intervals and p-values of functionals, and what is said about them."""
         out = self.outcome(asked.g, asked.level, asked.options, chosen_for=asked.chosen_for)
         certain = np.isin(out.method, CERTIFIED) & out.finite
-        named = listed(asked.names, certain)
+        named = explain.listed(asked.names, certain)
         facts = (explain.Cause.CERTIFIED_ALONE(names=named),) if certain.any() else ()
         if out.finite.all():
             return replace(out, why=explain.Explanation(facts))
@@ -94,7 +86,7 @@ class Numbers:
         if not evidence.flips and evidence.swaps is not None and not evidence.spherical:
             shift = infinite & ~hidden & ~evidence.centred.at.vectors(g)[2]
         if shift.any():
-            facts.append(explain.Cause.SHIFT_NOT_SEEN(names=listed(names, shift)))
+            facts.append(explain.Cause.SHIFT_NOT_SEEN(names=explain.listed(names, shift)))
             remedies.append(explain.SYMMETRIC)
         few = infinite & ~hidden & ~shift
         if few.any():
@@ -106,22 +98,22 @@ class Numbers:
                 same = np.zeros_like(few)
                 same[np.flatnonzero(few)[reached == one]] = True
                 enough = enough_rows(evidence, g[same], level)
-                facts.append(too_few(listed(names, same), level, one, enough))
+                facts.append(explain.too_few(explain.listed(names, same), level, one, enough))
             if reached.min() >= 0.5:
                 remedies.append(explain.lower_level(float(reached.min())))
             rows = evidence.signs is not None and not evidence.in_blocks and evidence.swaps is None
             offers = {
-                OTHER_CELLS: given,
-                ANY_METHOD: options.method in ("cells", "pairs"),
+                explain.OTHER_CELLS: given,
+                explain.ANY_METHOD: options.method in ("cells", "pairs"),
                 explain.EXCHANGEABLE: rows and not given and at.rows > 2 * at.rank,
-                ALL_AT_ONCE: not hidden.any() and asked.jointly(level),
+                explain.ALL_AT_ONCE: not hidden.any() and asked.jointly(level),
             }
             remedies += [remedy for remedy, works in offers.items() if works]
         if hidden.any() or (few.any() and theorem.fewest_cells(level) <= theorem.ALL):
             remedies.append(explain.FEWER_FEATURES)
             w, mixed = evidence.weight, evidence.spherical or evidence.swaps is not None
             if w is None or not mixed or (w == w[0]).all():
-                remedies.append(NORM_BOUND)
+                remedies.append(explain.BOUND_AT_ONCE)
         return explain.Explanation(tuple(facts), tuple(remedies))
 
     def outcome(
@@ -143,7 +135,47 @@ class Numbers:
                 alike = way.method, id(way.places), way.merged, id(way.pairs), id(way.halves)
                 groups.setdefault(alike, []).append(i)
         for rows in groups.values():
-            self._fill(out, rows, g[rows], ways[rows[0]], level, options, tau[rows])
+            way = ways[rows[0]]
+            at, sample = self.coordinates(way), None if way.merged else self.sample(way)
+            U, size, _ = at.vectors(g[rows])
+            center = at.estimates(g[rows])
+            distance = (tau[rows] - center) / size
+            out.method[rows], out.estimate[rows] = way.method, center
+            rank: IntArray | int = 0
+            m: IntArray | int = 0
+            attained: Array | float = level
+            if way.merged or way.places is not None:
+                got = theorem.intervals(
+                    *self.in_cells(g[rows], way, options), level, distance, at.blur
+                )
+                out.estimate[rows] = center + size * np.nan_to_num(got.estimate)
+                out.cells[rows], rank, m = got.cells, got.m - got.count, got.m
+                lower, upper, pvalue = got.lower, got.upper, got.pvalue
+                attained = got.level
+            elif way.method == "t":
+                freedom, pvalue, half = at.rows - at.rank, np.ones(len(rows)), np.inf
+                if freedom > 0:
+                    error = at.rest / np.sqrt(freedom)
+                    half = float(stdtrit(freedom, 0.5 + level / 2)) * error
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        t = np.where(distance == 0, 0.0, np.abs(distance) / error)
+                    pvalue = 2 * stdtr(freedom, -t)
+                lower, upper = np.full(len(rows), -half), np.full(len(rows), half)
+            elif sample is not None and way.halves is not None:
+                found, m = way.halves.spans(sample, U, robust=options.robust), way.halves.m
+                lower, upper, pvalue = tournament.certified(found, level, distance)
+            elif sample is not None and way.method == "palmrt":
+                lower, upper, pvalue, m = self._by_permutations(sample, U, level, distance)
+            else:
+                continue
+            if way.method in CERTIFIED:
+                rank, attained = (
+                    np.rint(m - m * pvalue + 1),
+                    tournament.certified_level(level, int(m)),
+                )
+            out.pvalue[rows], out.rank[rows], out.m[rows] = pvalue, rank, m
+            out.lower[rows], out.upper[rows] = _ends(center, size, lower, upper)
+            out.level[rows] = np.where(out.finite[rows], attained, 1.0)
         return out
 
     def highest_levels(self, g: Array, level: float, options: SingleOptions) -> Array:
@@ -183,7 +215,7 @@ class Numbers:
             )
         return method == "t"
 
-    def sample(self, way: Way) -> Sample:
+    def sample(self, way: Way) -> estimates.Sample:
         """Return the rows, or the differences of pairs of rows, that a way is about."""
         if way.pairs is None:
             return self.evidence.plain if way.method in ("palmrt", "t") else self.evidence.signed
@@ -192,11 +224,11 @@ class Numbers:
             self._paired[key] = self.evidence.paired(way.pairs)
         return self._paired[key]
 
-    def coordinates(self, way: Way) -> Coordinates:
+    def coordinates(self, way: Way) -> estimates.Coordinates:
         """Return the coordinates of the rows of one way."""
         return self.evidence.whole if self.evidence.kept is not None else self.sample(way).at
 
-    def sums(self, way: Way) -> CellSums:
+    def sums(self, way: Way) -> estimates.CellSums:
         """Return the sums over the cells of one way."""
         if self.evidence.kept is not None:
             return self.evidence.kept.sums.merged(way.merged)
@@ -206,12 +238,12 @@ class Numbers:
     def in_cells(self, g: Array, way: Way, options: SingleOptions) -> tuple[Array, Array]:
         """Return β (N, K), as distances from least squares, and weights, 0 for unused cells."""
         U, sums = self.coordinates(way).vectors(g)[0], self.sums(way)
-        v, beta = fits(sums.G, sums.h, U)
+        v, beta = estimates.fits(sums.G, sums.h, U)
         if options.robust:
             sample = self.sample(way)
             assert way.places is not None
-            labels = sample.labels(way.places)
-            beta = robust_estimates(sample.Q, sample.e, labels, len(way.places), U)
+            labels = estimates.labels_of(way.places, len(sample.atoms), sample.units)
+            beta = estimates.robust_estimates(sample.Q, sample.e, labels, len(way.places), U)
         weights = sums.residual_weights(v) if options.weights == "residuals" else v
         return beta, np.where(theorem.all_in_use(v), weights, 0.0)
 
@@ -250,7 +282,12 @@ class Numbers:
         return ways
 
     def _of_rows(
-        self, sample: Sample, g: Array, level: float, options: SingleOptions, name: str = "cells"
+        self,
+        sample: estimates.Sample,
+        g: Array,
+        level: float,
+        options: SingleOptions,
+        name: str = "cells",
     ) -> list[Way]:
         """Choose cells or halves of rows, or of pairs."""
         U, size, seen = sample.at.vectors(g)
@@ -279,7 +316,7 @@ class Numbers:
         return ways
 
     def _cells(
-        self, sample: Sample, U: Array, level: float, options: SingleOptions
+        self, sample: estimates.Sample, U: Array, level: float, options: SingleOptions
     ) -> list[Division]:
         """Return the cells of each number, given or chosen."""
         given, atoms = options.number, sample.atoms
@@ -339,67 +376,20 @@ class Numbers:
         ways = [Way("cells" if one else NOTHING, merged=numbers[0]) for one in seen]
         for K in numbers:
             sums = kept.sums.merged(K)
-            for i, v in enumerate(fits(sums.G, sums.h, U)[0]):
+            for i, v in enumerate(estimates.fits(sums.G, sums.h, U)[0]):
                 new = Way("cells", half_width(v, level) * float(size[i]), merged=K)
                 ways[i] = new if seen[i] and new.width < ways[i].width else ways[i]
         return ways
 
     # The answers
 
-    def _fill(
-        self,
-        out: Answer,
-        rows: list[int],
-        g: Array,
-        way: Way,
-        level: float,
-        options: SingleOptions,
-        tau: Array,
-    ) -> None:
-        """Fill in the numbers that are answered in one way."""
-        at, sample = self.coordinates(way), None if way.merged else self.sample(way)
-        U, size, _ = at.vectors(g)
-        center = at.estimates(g)
-        distance = (tau - center) / size
-        out.method[rows], out.estimate[rows] = way.method, center
-        rank: IntArray | int = 0
-        m: IntArray | int = 0
-        attained: Array | float = level
-        if way.merged or way.places is not None:
-            got = theorem.intervals(*self.in_cells(g, way, options), level, distance, at.blur)
-            out.estimate[rows] = center + size * np.nan_to_num(got.estimate)
-            out.cells[rows], rank, m = got.cells, got.m - got.count, got.m
-            lower, upper, pvalue = got.lower, got.upper, got.pvalue
-            attained = got.level
-        elif way.method == "t":
-            freedom, pvalue, half = at.rows - at.rank, np.ones(len(g)), np.inf
-            if freedom > 0:
-                error = at.rest / np.sqrt(freedom)
-                half = float(stdtrit(freedom, 0.5 + level / 2)) * error
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    t = np.where(distance == 0, 0.0, np.abs(distance) / error)
-                pvalue = 2 * stdtr(freedom, -t)
-            lower, upper = np.full(len(g), -half), np.full(len(g), half)
-        elif sample is not None and way.halves is not None:
-            found, m = way.halves.spans(sample, U, robust=options.robust), way.halves.m
-            lower, upper, pvalue = tournament.certified(found, level, distance)
-        elif sample is not None and way.method == "palmrt":
-            lower, upper, pvalue, m = self._by_permutations(sample, U, level, distance)
-        else:
-            return
-        if way.method in CERTIFIED:
-            rank, attained = np.rint(m - m * pvalue + 1), tournament.certified_level(level, int(m))
-        out.pvalue[rows], out.rank[rows], out.m[rows] = pvalue, rank, m
-        out.lower[rows], out.upper[rows] = _ends(center, size, lower, upper)
-        out.level[rows] = np.where(out.finite[rows], attained, 1.0)
-
     def _by_permutations(
-        self, sample: Sample, U: Array, level: float, distance: Array
+        self, sample: estimates.Sample, U: Array, level: float, distance: Array
     ) -> tuple[Array, Array, Array, int]:
         """Return certified ends and p-values from permutations within blocks (11.4), and m."""
         blocks = self.evidence.swaps
         assert blocks is not None
-        order = order_of(sample.atoms.ordered_by, blocks=blocks)
+        order = estimates.order_of(sample.atoms.ordered_by, blocks=blocks)
         moves = tournament.permutations(blocks[order])
         parts = [tournament.palmrt_spans(sample.Q[order], sample.e[order], u, moves) for u in U]
         ends = [tournament.certified(one, level, t) for one, t in zip(parts, distance, strict=True)]
@@ -421,26 +411,6 @@ def _ends(center: Array, size: Array, lower: Array, upper: Array) -> tuple[Array
 
 _ROWS_FOR_HALVES = 4  # for each coefficient, from which halves are within twice the t interval
 
-OTHER_CELLS = explain.Remedy("leave out cells for the default", None)
-ANY_METHOD = explain.Remedy("method='auto', which tries halves of the rows as well", None)
-ALL_AT_ONCE = explain.Remedy(
-    "simultaneous=True: the bounds of the joint region are finite",
-    "unassuming region without --pointwise: the bounds of the joint region are finite",
-)
-NORM_BOUND = explain.Remedy(
-    "a norm bound that you can assume: interval(norm_bound=B, simultaneous=True)",
-    "a norm bound that you can assume: --norm-bound B of unassuming region, without --pointwise",
-)
-
-
-def too_few(names: str, level: float, best: float, enough: str) -> explain.Fact:
-    """Say that no interval of a level is finite, at which level one is, and what would do."""
-    if theorem.fewest_cells(level) > theorem.ALL:
-        return explain.Cause.LEVEL_TOO_HIGH(names=names, level=level)
-    if best < 0.5:
-        return explain.Cause.ALWAYS_INFINITE(names=names, level=level, enough=enough)
-    return explain.Cause.LEVEL_INFINITE(names=names, level=level, best=best, enough=enough)
-
 
 def _dependence(
     evidence: Evidence, columns: Sequence[str], g: Array, names: Sequence[str], hidden: BoolArray
@@ -448,7 +418,7 @@ def _dependence(
     """Name the columns that depend on each other, in groups, and other undetermined numbers."""
     n, d = evidence.n, len(columns)
     if n < d:
-        yield explain.Cause.ROWS_MISSING(n=n, d=d, names=listed(names, hidden))
+        yield explain.Cause.ROWS_MISSING(n=n, d=d, names=explain.listed(names, hidden))
         return
     found = evidence.whole.factor
     unseen = np.flatnonzero(found.unseen(np.eye(d)))
@@ -463,9 +433,11 @@ def _dependence(
     single = np.count_nonzero(g, axis=1) == 1
     asked = np.argmax(np.abs(g[hidden & single]), axis=1)
     for one in np.unique(group[np.isin(unseen, asked)]).tolist():
-        yield explain.Cause.DEPEND(names=together([columns[j] for j in unseen[group == one]]))
+        yield explain.Cause.DEPEND(
+            names=explain.together([columns[j] for j in unseen[group == one]])
+        )
     if (hidden & ~single).any():
-        yield explain.Cause.NOT_IN_DESIGN(names=listed(names, hidden & ~single))
+        yield explain.Cause.NOT_IN_DESIGN(names=explain.listed(names, hidden & ~single))
 
 
 def enough_rows(evidence: Evidence, g: Array, level: float) -> str:

@@ -16,7 +16,7 @@ from unassuming._words import joined, shown
 from unassuming.inputs import SingleOptions
 from unassuming.noise import BlockSymmetric, Noise, Symmetric
 from unassuming.ranking import Level, as_double, as_levels, level_in_digits, pvalue_in_print
-from unassuming.regions.explain import INPUT, Cause, Explanation, Language, Status
+from unassuming.regions.explain import Cause, Explanation, Language, Status
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, Levels, several, table
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 NOTHING = "nothing"  # the method for a number that the rows do not determine
 
-_SHOWN, _LISTED = 40, 4  # rows of a summary that are printed, names listed in a sentence
+_SHOWN = 40  # rows of a summary that are printed
 _VISIBLE = 0.1  # estimates that differ by a larger share of the interval are pointed out
 
 
@@ -301,24 +301,6 @@ def at_each(level: Any, at: Callable[[float], T]) -> Any:
 def highest(level: Any) -> float:
     """Return the highest of one level or several: cells and halves are chosen for it."""
     return max(check_level(one) for one in as_levels(level))
-
-
-def listed(names: Sequence[str], which: BoolArray) -> str:
-    """Return some of the names, as many as a sentence can take."""
-    chosen = [names[i] for i in np.flatnonzero(which).tolist()]
-    if len(chosen) == len(names) > _LISTED:
-        return f"all {len(names)} numbers"
-    if len(chosen) > _LISTED + 1:
-        return f"{together(chosen[:_LISTED])} and {len(chosen) - _LISTED} others"
-    return together(chosen)
-
-
-def together(names: list[str]) -> str:
-    """Return names with commas between them; of inputs only the numbers are repeated."""
-    numbers = [name.removeprefix(f"{INPUT} ") for name in names]
-    if len(names) > 1 and all(map(str.isdecimal, numbers)):
-        return f"{INPUT}s {', '.join(numbers)}"
-    return ", ".join(names)
 
 
 def tested(names: Sequence[str], tau: Array) -> str:

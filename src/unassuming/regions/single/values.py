@@ -37,7 +37,6 @@ from unassuming.regions.results import count
 from unassuming.regions.shapes import OuterBounds, Question, Shape
 from unassuming.regions.single.evidence import CELLS, JOINT, Evidence
 from unassuming.regions.single.functions import Assumption, Functions
-from unassuming.regions.single.numbers import NORM_BOUND, OTHER_CELLS, too_few
 from unassuming.regions.single.summary import Answer, tested
 
 T = TypeVar("T")
@@ -338,11 +337,6 @@ class Cells:
             better[asked] = found < _NARROWER * choice.half_width[asked]
         return better
 
-    def wider_at_once(self, choice: Choice, level: float) -> bool:
-        """Whether a band from balanced cells is predicted to be wider than the joint region's."""
-        joint = self.joint_half_width(self.wanted.part(looked_at(len(self.wanted))), level)
-        return bool(np.median(joint) <= np.median(choice.half_width))
-
     # Words
 
     def within_ball(self, lower: Array, upper: Array) -> tuple[explain.Fact, ...]:
@@ -374,10 +368,10 @@ class Cells:
         enough = f"{rows:,} {'blocks of rows' if functions.blocks else 'rows'}"
         best = 1 - 1 / theorem.number_of_words(least)
         remedies: list[explain.Remedy] = [explain.lower_level(best)] if 0.5 <= best < level else []
-        remedies += [OTHER_CELLS] * (options.cells is not None)
+        remedies += [explain.OTHER_CELLS] * (options.cells is not None)
         remedies += [explain.FEWER_FEATURES] * (not functions.design.dual)
-        remedies += [NORM_BOUND] * (self.assumption.norm_bound is None)
-        return explain.Explanation((too_few(names, level, best, enough),), tuple(remedies))
+        remedies += [explain.BOUND_AT_ONCE] * (self.assumption.norm_bound is None)
+        return explain.Explanation((explain.too_few(names, level, best, enough),), tuple(remedies))
 
     # The answers
 
@@ -426,20 +420,20 @@ class Cells:
         """Return a band from balanced cells."""
         # With `unless_wider` return None where the joint region is expected to be narrower, or
         # where there are too few rows for the level.
-        found, functions, beyond = (
-            self.balanced(level, cells),
-            self.functions,
-            self.assumption.beyond,
-        )
-        if unless_wider and (found is None or self.wider_at_once(found[1], level)):
+        found, functions = self.balanced(level, cells), self.functions
+        if unless_wider and found is None:
             return None
+        if unless_wider and found is not None:
+            joint = self.joint_half_width(self.wanted.part(looked_at(len(self.wanted))), level)
+            if np.median(joint) <= np.median(found[1].half_width):
+                return None
         if found is None:
             each = 1 if functions.blocks else self.system.trend.shape[1]
             there = f"there are {functions.units} {'blocks' if functions.blocks else 'rows'}"
-            joint = self.assumption.model_error is None
-            raise too_few_balanced(level, there, each, cells, joint=joint)
+            alike = self.assumption.model_error is None
+            raise too_few_balanced(level, there, each, cells, joint=alike)
         band = self.band(found[0], float(found[1].mu[0]), level)
-        limit = self.assumed.limit(self.wanted.norm)
+        limit, beyond = self.assumed.limit(self.wanted.norm), self.assumption.beyond
         lower = np.maximum(band.estimate - band.half_width, -limit)
         upper = np.minimum(band.estimate + band.half_width, limit)
         refuted = bool((lower > upper).any())
