@@ -25,7 +25,6 @@ from unassuming.cells.functions import (
     Wanted,
     interleaved,
     leading,
-    unit_functions,
 )
 from unassuming.functionals import Functional
 from unassuming.inputs import check_like, single_column, tangents
@@ -174,13 +173,6 @@ class Functions:
     def y(self) -> Array:
         """The outputs, in the order of the rows."""
         return np.asarray(self._turned(self.problem.objective.y[:, None])[self.order, 0])
-
-    def made_up(self, assumption: Assumption, rng: np.random.Generator) -> Array:
-        """Return the values of a random function of norm B/2 at the rows of the data (n,)."""
-        values, system = np.empty(self.problem.n), self.system(assumption)
-        f = system.features @ unit_functions(system, rng, 1)[0]
-        values[self.order] = (assumption.norm_bound or 0.0) / 2 * f
-        return values
 
     def coefficients(self, g: Array, assumption: Assumption) -> Wanted:
         """Return functionals (N, d) of the coefficients of features."""

@@ -37,11 +37,8 @@ from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, several
 from unassuming.regions.single.evidence import Evidence, Setting, single_options
 from unassuming.regions.single.numbers import CERTIFIED, Numbers
-from unassuming.regions.single.summary import Answer, Query, tested
+from unassuming.regions.single.summary import Answer, Query
 
-AN_UPPER_BOUND = "The p-value is an upper bound, from halves or permutations of the rows."
-HIDDEN = "The rows do not determine what is tested, so they cannot refute it."
-PART = "The rows determine {} of the {} equations; no more is tested."
 _STREAMED = (32, 16, 10, 8, 7, 6, 5)
 
 
@@ -82,7 +79,7 @@ class FTest:
 
 def hypothesis_test(numbers: Numbers, asked: Query, tau: Array) -> RankTest | FTest:
     """Test hypothetical values of one functional, or of several at once."""
-    said, g, number = tested(asked.names, tau), asked.g, len(asked.g)
+    said, g, number = explain.tested(asked.names, tau), asked.g, len(asked.g)
     require_independent(g)
     if number > 1:
         g, tau = _determined(numbers.evidence.whole.factor, g, tau)
@@ -92,7 +89,7 @@ def hypothesis_test(numbers: Numbers, asked: Query, tau: Array) -> RankTest | FT
     found = replace(test(numbers, replace(asked, g=g), tau), tested=said)
     if len(g) == number:
         return found
-    return replace(found, caveat=f"{PART.format(len(g), number)} {found.caveat}".strip())
+    return replace(found, caveat=f"{explain.PART.format(len(g), number)} {found.caveat}".strip())
 
 
 def _determined(factor: Factor, g: Array, tau: Array) -> tuple[Array, Array]:
@@ -109,23 +106,15 @@ def _one(numbers: Numbers, asked: Query, tau: Array) -> RankTest:
     out = numbers.outcome(g, level, options, tau)
     rank, m = int(out.rank[0]), int(out.m[0])
     if out.method[0] in CERTIFIED:
-        return RankTest(rank, m, np.zeros(0), AN_UPPER_BOUND)
+        return RankTest(rank, m, np.zeros(0), explain.AN_UPPER_BOUND)
     if not out.cells[0]:
-        return RankTest(1, 1, np.zeros(1), HIDDEN)
+        return RankTest(1, 1, np.zeros(1), explain.HIDDEN)
     (way,) = numbers.ways(g, level, options)
     beta, weights = (part[0] for part in numbers.in_cells(g, way, options))
     at = numbers.coordinates(way)
     away = (tau - at.estimates(g))[0] / at.vectors(g)[1][0]
     u = (weights * (beta - away))[weights > 0]
-    return RankTest(rank, m, np.abs(words(len(u)) @ u), _least(len(u), level))
-
-
-def _least(cells: int, level: float) -> str:
-    """Return a caveat if no p-value of so many cells could reject at the level."""
-    least = 1 / number_of_words(cells)
-    if least <= 1 - level + 1e-9:
-        return ""
-    return f"Groups that determine what is tested: {cells}. So the p-value is at least {least:.4g}."
+    return RankTest(rank, m, np.abs(words(len(u)) @ u), explain.least_pvalue(len(u), level))
 
 
 def _several(numbers: Numbers, asked: Query, tau: Array) -> RankTest:
@@ -139,7 +128,9 @@ def _several(numbers: Numbers, asked: Query, tau: Array) -> RankTest:
     found = [one for one in _candidates(numbers, asked) if np.isfinite(one[0])]
     if not found:
         whole = numbers.evidence.whole
-        few = HIDDEN if whole.factor.unseen(g).any() else few_rows(level, whole.rank)
+        few = (
+            explain.HIDDEN if whole.factor.unseen(g).any() else explain.few_rows(level, whole.rank)
+        )
         return RankTest(1, 1, np.zeros(1), few)
     _, sums, at = min(found, key=lambda one: one[0])
     C = g @ at.factor.back
@@ -147,13 +138,7 @@ def _several(numbers: Numbers, asked: Query, tau: Array) -> RankTest:
     several = Several.of(sums.G, sums.h[..., None], C / size[:, None])
     rank, statistics = joint_rank(several.at((tau - at.estimates(g)) / size))
     cells = len(several.V)
-    return RankTest(rank, number_of_words(cells), statistics, _least(cells, level))
-
-
-def few_rows(level: float, rank: int) -> str:
-    """Return why nothing can be rejected at a level, and how many rows would do."""
-    rows = fewest_cells(level) * rank
-    return f"Rows are too few for a test at level {level:.6g}: about {rows} would do."
+    return RankTest(rank, number_of_words(cells), statistics, explain.least_pvalue(cells, level))
 
 
 def _candidates(numbers: Numbers, asked: Query) -> Iterator[tuple[float, CellSums, Coordinates]]:
@@ -284,11 +269,11 @@ class Instruments:
     def test(self, asked: Query, tau: Array) -> RankTest:
         """Test values of all endogenous coefficients, and of functionals of controls."""
         # Instruments and tested controls must not explain y - xβ.
-        said = tested(asked.names, tau)
+        said = explain.tested(asked.names, tau)
         beta, functionals, tau = self._hypothesis(asked.g, tau)
         found = self._cells(functionals, asked.level, asked.options)
         if not len(found.V):
-            few = few_rows(asked.level, self.evidence.whole.rank)
+            few = explain.few_rows(asked.level, self.evidence.whole.rank)
             return RankTest(1, 1, np.zeros(1), few, said)
         u = found.u @ np.append(1.0, -beta) - found.V @ tau
         rank, statistics = joint_rank(found.whitened(u))

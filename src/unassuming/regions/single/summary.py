@@ -12,11 +12,10 @@ import numpy as np
 
 from unassuming._frames import as_frame
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming._words import joined, shown
+from unassuming._words import shown
 from unassuming.inputs import SingleOptions
-from unassuming.noise import BlockSymmetric, Noise, Symmetric
-from unassuming.ranking import Level, as_double, as_levels, level_in_digits, pvalue_in_print
-from unassuming.regions.explain import Cause, Explanation, Language, Status
+from unassuming.ranking import Level, as_double, as_levels, pvalue_in_print
+from unassuming.regions.explain import Cause, Explanation, Language, Status, assumption_of, percent
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, Levels, several, table
 
@@ -174,12 +173,6 @@ class Summary:
         return f"<div><table><tr>{head}</tr>{body}</table>{said}</div>"
 
 
-def percent(level: float) -> str:
-    """Return a level in percent, as "95 %" or "96.9 %"."""
-    digits = len(level_in_digits(level)) - 2 if 0.9999 < level < 1 else 4
-    return f"{100 * level:.{digits}g} %"
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Answer:
@@ -277,15 +270,6 @@ class Query:
     jointly: Callable[[float], bool]
 
 
-def assumption_of(noise: Noise) -> str:
-    """Return what is assumed of the noise, in a few words."""
-    if type(noise) is Symmetric:
-        return "independent errors, symmetric about zero"
-    if type(noise) is BlockSymmetric:
-        return "independent blocks of rows, the errors of each symmetric about zero as a whole"
-    return f"that {noise.assumption}"
-
-
 def check_level(level: Any) -> float:
     """Return a level strictly between 0 and 1, or raise."""
     Level.at_least(level, 10**9)
@@ -301,8 +285,3 @@ def at_each(level: Any, at: Callable[[float], T]) -> Any:
 def highest(level: Any) -> float:
     """Return the highest of one level or several: cells and halves are chosen for it."""
     return max(check_level(one) for one in as_levels(level))
-
-
-def tested(names: Sequence[str], tau: Array) -> str:
-    """Return a hypothesis in words."""
-    return joined(f"{n} = {t:.6g}" for n, t in zip(names, tau.tolist(), strict=True))

@@ -37,14 +37,12 @@ from unassuming.regions.results import count
 from unassuming.regions.shapes import OuterBounds, Question, Shape
 from unassuming.regions.single.evidence import CELLS, JOINT, Evidence
 from unassuming.regions.single.functions import Assumption, Functions
-from unassuming.regions.single.summary import Answer, tested
+from unassuming.regions.single.summary import Answer
 
 T = TypeVar("T")
 
 _BALANCED_NEED = "balanced cells need noise whose signs may change"
 NO_MEMBERS = "balanced cells do not search for members: leave out inner, or use method='joint'."
-NOT_EXACT = "The p-value is an upper bound: it allows for the largest bias."
-AT_ONCE = "The p-value is an upper bound, from the joint region."
 
 # With more rows the joint region is not predicted: its cost would exceed that of the cells. With
 # more than a few, only intervals of so many noise scales on each side are compared with it. It is
@@ -459,11 +457,13 @@ class Cells:
                 "a norm bound or a model error allows tests of one functional at a time: expected "
                 f"one functional, given {len(self.wanted)}. Test each by itself."
             )
-        said, made = tested(self.asked.names, tau), self.chosen(level, options.cells)
+        said, made = explain.tested(self.asked.names, tau), self.chosen(level, options.cells)
         joint = self.asked.joint
         if self.narrower_jointly(made[1], level, options)[0] and joint is not None:
             bounds = joint.bounds(range(1, joint.m))
             inside = sum(one.lower[0] <= tau[0] <= one.upper[0] for one in bounds)
-            return RankTest(joint.m - inside, joint.m, np.zeros(0), AT_ONCE, said)
+            return RankTest(joint.m - inside, joint.m, np.zeros(0), explain.AT_ONCE, said)
         got = self.intervals(made, level, tau)
-        return RankTest(int(got.m[0] - got.count[0]), int(got.m[0]), np.zeros(0), NOT_EXACT, said)
+        return RankTest(
+            int(got.m[0] - got.count[0]), int(got.m[0]), np.zeros(0), explain.NOT_EXACT, said
+        )
