@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from exact_cells import dot, exact_weights, rational
 
-from unassuming.cells.estimates import Atoms, KeptCells, Sample, fits, places_of
+from unassuming.cells.estimates import Atoms, KeptCells, Sample, fits, labels_of, places_of
 
 
 def design(n=40, d=4, seed=0):
@@ -97,7 +97,10 @@ def test_units_say_what_their_rows_say():
     )
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-9)
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-9, atol=1e-12)
-    assert sample.labels(sample.places(labels[units])).tolist() == labels[units].tolist()
+    assert (
+        labels_of(sample.places(labels[units]), len(sample.atoms), units).tolist()
+        == labels[units].tolist()
+    )
 
 
 def test_residual_weights_are_v_over_the_residual_variance_of_each_cell():

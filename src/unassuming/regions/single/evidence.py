@@ -22,6 +22,7 @@ from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
 from unassuming.objectives import Design, DesignedObjective
 from unassuming.regions.problem import Problem
 
+IN_MEMORY = "build the region in memory with ua.confidence_region(estimator, X, y)."
 _NEED = "intervals and tests of one number at a time need"
 _AT_ONCE = "Use region.interval(simultaneous=True) or region.band(X), which hold for all at once."
 _WITHOUT = "Use unassuming region without --pointwise: its bounds hold at once."
@@ -98,10 +99,7 @@ class Evidence:
             turned, turn = design.in_basis(Q), partial(np.dot, Q.T)
             assert turned is not None
             design, y = turned, turn(y)
-        w = problem.data(
-            f"{_NEED} cells or",
-            "build the region in memory with ua.confidence_region(estimator, X, y).",
-        ).weight
+        w = problem.data(f"{_NEED} cells or", IN_MEMORY).weight
         signs, swaps, spherical = sign_units_of(noise, n), swap_blocks_of(noise, n), False
         if is_spherical(noise):
             spherical = True
@@ -150,13 +148,11 @@ class Evidence:
     @cached_property
     def signed(self) -> Sample:
         """The rows with their weights, and the units in which signs change."""
-        return self._with(self.y)
+        return self.like()
 
-    def like(self, targets: Array) -> Sample:
-        """Return these rows with other targets (n,), in the basis of the data."""
-        return self._with(self.turn(targets))
-
-    def _with(self, y: Array) -> Sample:
+    def like(self, targets: Array | None = None) -> Sample:
+        """Return these rows, with other targets (n,) in the basis of the data if there are any."""
+        y = self.y if targets is None else self.turn(targets)
         units = self.signs if self.in_blocks else None
         options: dict[str, Any] = {"intercept": self.intercept, "units": units}
         return Sample.of(self.Phi, y, self.weight, found=self.factor, **options)

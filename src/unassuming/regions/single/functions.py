@@ -31,10 +31,10 @@ from unassuming.inputs import check_like, single_column, tangents
 from unassuming.noise import sign_units_of
 from unassuming.objectives import Design, KernelDesign
 from unassuming.regions.problem import Problem
+from unassuming.regions.single.evidence import IN_MEMORY
 
 WORKING_SCALE = 1 / 40  # of B√k(x, x), which no value of the function exceeds
 
-IN_MEMORY = "build the region in memory with ua.confidence_region(estimator, X, y)."
 NO_NORMS = (
     "values of the function need k(z, z) at the new inputs, which a precomputed kernel does not "
     "give: pass the kernel itself, or use simultaneous=True."

@@ -51,9 +51,8 @@ class Numbers:
 
     left_out: tuple[explain.Fact, ...] = ()
 
-    def __init__(self, problem: Problem, evidence: Evidence | None = None) -> None:
-        self.problem = problem
-        self.evidence = Evidence.of(problem) if evidence is None else evidence
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.evidence = problem, Evidence.of(problem)
         self._ways: dict[object, Way] = {}
         self._paired: dict[int, estimates.Sample] = {}
 
@@ -187,12 +186,6 @@ class Numbers:
                 ways = self.ways(g[left], float(lower), options)
                 best[left[[bool(np.isfinite(way.width)) for way in ways]]] = lower
         return best
-
-    def with_outputs(self, y: Array) -> Numbers:
-        """Return the same numbers for other outputs, answered in the ways chosen until now."""
-        other = Numbers(self.problem, replace(self.evidence, y=y))
-        other._ways = self._ways
-        return other
 
     def takes_t(self, options: SingleOptions) -> bool:
         """Whether t intervals and F tests are used; refuses what the noise does not allow."""

@@ -41,7 +41,6 @@ from unassuming.regions.single.summary import Answer
 
 T = TypeVar("T")
 
-_BALANCED_NEED = "balanced cells need noise whose signs may change"
 NO_MEMBERS = "balanced cells do not search for members: leave out inner, or use method='joint'."
 
 # With more rows the joint region is not predicted: its cost would exceed that of the cells. With
@@ -102,7 +101,7 @@ def balanced_cells(
             raise NotAvailable(NO_MEMBERS)
         evidence = Evidence.of(problem)
         if not evidence.flips:
-            needed = f"{_BALANCED_NEED}, and {problem.noise!r} does not declare that"
+            needed = f"balanced cells need noise whose signs may change, not {problem.noise!r}"
             raise NotAvailable(
                 f"{needed}: use method='joint', or noise='symmetric' if the noise is symmetric.",
                 f"{needed}: use --method joint, or --noise symmetric if the noise is symmetric.",
