@@ -200,8 +200,8 @@ class Functions:
             return self._of_features(g, assumption)
         self.system(assumption)  # refuses a kernel without a norm bound
         if functional.column is not None:
-            square = slopes(design, *directions(self.problem, functional))[1]
-            return self._of_kernel(g, square, np.sqrt(square))
+            _, squares = slopes(design, *directions(self.problem, functional))
+            return self._of_kernel(g, squares, np.sqrt(squares))
         points = np.concatenate([self.problem.transform(X) for X, _ in functional.terms])
         C = np.concatenate([C for _, C in functional.terms], axis=1)
         square = None if kernel is None else kernel.squared_norms(points, C)
