@@ -15,13 +15,13 @@ from scipy.stats import binom
 from sklearn.kernel_ridge import KernelRidge
 
 import unassuming as ua
-from unassuming.cells.balanced import balanced_band, balanced_places, narrowest, sigma
-from unassuming.cells.codes import largest_q, number_of_words, words
+from unassuming.cells.division import balanced_places, narrowest
 from unassuming.cells.estimates import Atoms, fits
-from unassuming.cells.functions import BandSizes, Errors, biased_intervals, function_band
+from unassuming.cells.functions import Errors, band_sizes, biased_intervals
 from unassuming.cells.several import Several, division, instrument_set, joint_rank
+from unassuming.cells.theorem import balanced_band, largest_q, number_of_words, sigma, words
 from unassuming.regions.single.functions import Assumption, Functions
-from unassuming.regions.single.values import Cells
+from unassuming.regions.single.values import Asked, Cells
 
 RUNS, BOUND, LEVEL, SCALE = 2000, 29.2, 0.9, 0.7
 LAWS = {
@@ -74,7 +74,8 @@ def values():
         assumed = functions.assumed(assumption)
         for z in (4.37, 0.8):
             wanted = functions.values(np.array([[z]]), assumption)
-            made, choice = Cells(functions, wanted, assumption).chosen(LEVEL, None)
+            asked = Asked(wanted, ["f(z)"], np.zeros(1), assumption)
+            made, choice = Cells(functions, asked).chosen(LEVEL, None)
             kriging = made[choice.which[0]]
             a, known = kriging.weights(wanted, choice.mu[0])
             errors = Errors.of(wanted, kriging, a, known).part(np.zeros(RUNS, dtype=int))
@@ -132,15 +133,16 @@ def bands():
         x, functions = problem(n)
         z = np.linspace(0.2, 9.8, 60)
         wanted, assumed = functions.values(z[:, None], assumption), functions.assumed(assumption)
-        kriging, choice = Cells(functions, wanted, assumption).balanced(LEVEL, None)
+        asked = Asked(wanted, list(map(str, z)), np.zeros(60), assumption)
+        kriging, choice = Cells(functions, asked).balanced(LEVEL, None)
         limit = assumed.limit(wanted.norm)
         a, known = kriging.weights(wanted, choice.mu[0])
-        sizes = BandSizes.of(Errors.of(wanted, kriging, a, known), assumed)
+        scale, bias = band_sizes(Errors.of(wanted, kriging, a, known), assumed)
         for law, draw in LAWS.items():
             y = x * np.sin(x) + draw(np.random.default_rng(n), (RUNS, n), x)
             hits, half = 0, []
             for u in kriging.sums(a, y[:, functions.order]):
-                band = function_band(u, sizes, LEVEL)
+                band = balanced_band(u, scale, LEVEL, bias=bias)
                 truth = z * np.sin(z)
                 ends = band.estimate + band.half_width * np.array([[-1.0], [1.0]])
                 lower, upper = np.clip(ends, -limit, limit)

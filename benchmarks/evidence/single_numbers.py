@@ -9,6 +9,8 @@ halves depend on the inputs alone, so those of the first run serve all runs of a
 
 import sys
 import warnings
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from time import process_time
 
@@ -45,6 +47,13 @@ def numbers_of(X, noise="symmetric"):
     return Numbers(region.problem)
 
 
+def with_outputs(numbers, y):
+    """The same numbers for other outputs, answered in the ways chosen until now."""
+    other = copy(numbers)
+    other.evidence, other._paired = replace(numbers.evidence, y=y), {}
+    return other
+
+
 def hc3(Phi, Y, level):
     """Estimates, half-widths and p-values of HC3 with t quantiles, for each y, (runs, d)."""
     U, s, V = np.linalg.svd(Phi / np.linalg.norm(Phi, axis=0), full_matrices=False)
@@ -66,7 +75,7 @@ def coverage(settings):
             rng, hits, level = np.random.default_rng(1), np.zeros(len(g), dtype=int), None
             for _ in range(RUNS):
                 draw = LAWS[law] if isinstance(law, str) else law[1]
-                out = numbers.with_outputs(draw(rng, X)).outcome(g, LEVEL, AUTO)
+                out = with_outputs(numbers, draw(rng, X)).outcome(g, LEVEL, AUTO)
                 hits += (out.lower <= 0) & (out.upper >= 0)
                 level = out.level
             for way, count, p in zip(ways, hits, level, strict=True):
@@ -153,7 +162,7 @@ def widths():
         n, d = len(X), X.shape[1] + 1
         numbers, Phi = numbers_of(X), np.column_stack([np.ones(n), X])
         Y = np.random.default_rng(2).normal(size=(DRAWS, n))
-        found = [numbers.with_outputs(y).outcome(np.eye(d), LEVEL, AUTO) for y in Y]
+        found = [with_outputs(numbers, y).outcome(np.eye(d), LEVEL, AUTO) for y in Y]
         ours = np.mean([out.upper - out.lower for out in found], axis=0)
         robust = 2 * hc3(Phi, Y, LEVEL)[1].mean(axis=0)
         Q = np.linalg.qr(Phi / np.linalg.norm(Phi, axis=0))[0]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.evidence.single_numbers import hc3, numbers_of
+from benchmarks.evidence.single_numbers import hc3, numbers_of, with_outputs
 from unassuming.inputs import SingleOptions
 
 RUNS, LEVEL, CELLS = 1000, 0.95, (16, 32)
@@ -53,7 +53,7 @@ def shares(X, j, law):
     if not X.shape[1]:
         g = np.array([[1.0, 0.0]])
     for cells in CELLS:
-        outcomes = (numbers.with_outputs(y).outcome(g, LEVEL, SingleOptions(cells)) for y in Y)
+        outcomes = (with_outputs(numbers, y).outcome(g, LEVEL, SingleOptions(cells)) for y in Y)
         found.append(np.mean([bool(one.lower[0] <= 0 <= one.upper[0]) for one in outcomes]))
     return found
 

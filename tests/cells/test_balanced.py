@@ -7,13 +7,9 @@ import pytest
 from exact_cells import within_binomial_band
 from scipy.linalg import hadamard
 
-from unassuming.cells.balanced import (
-    balanced_band,
-    balanced_labels,
-    narrowest,
-    sigma,
-)
+from unassuming.cells.division import balanced_labels, narrowest
 from unassuming.cells.estimates import Atoms, fits, places_of
+from unassuming.cells.theorem import balanced_band, sigma
 
 
 def rank_of_truth(error, v, truth):

@@ -4,20 +4,25 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
 from unassuming._numerics import factor
 from unassuming.cells.division import (
     Leading,
+    balance,
     deal,
     divide,
     exchange,
     half_width,
     information,
+    numbers_of_cells,
+    swap,
+    width_factor,
 )
-from unassuming.cells.estimates import Atoms
-from unassuming.cells.theorem import intervals
+from unassuming.cells.estimates import Atoms, order_of
+from unassuming.cells.theorem import intervals, words
 
 
 def designed(n=60, d=5, seed=0, kind="normal"):
@@ -39,6 +44,42 @@ def members(places, N):
     return {frozenset(row[row < N].tolist()) for row in places}
 
 
+def test_ties_in_the_order_are_broken_by_a_permutation_that_the_key_fixes():
+    values = np.repeat([1.0, 3.0, 2.0], 40)[:, None]
+    order = order_of(values)
+    assert sorted(order.tolist()) == list(range(120))
+    assert values[order, 0].tolist() == sorted(values[:, 0].tolist(), reverse=True)
+    inside = order[:40] - 40
+    assert abs(np.corrcoef(inside, np.arange(40))[0, 1]) < 0.5
+    assert order.tolist() == order_of(values * (1 + 1e-13)).tolist()
+    assert order.tolist() != order_of(values, key=1).tolist()
+
+
+def test_dealt_back_and_forth():
+    assert members(deal(np.arange(8), 4), 8) == {
+        frozenset(s) for s in ({0, 7}, {1, 6}, {2, 5}, {3, 4})
+    }
+
+
+def test_an_exchange_is_the_best_one_for_two_cells():
+    """Σ_b ‖S_b‖² after every exchange, by brute force."""
+    rng = np.random.default_rng(1)
+    f = np.vstack([rng.normal(size=(8, 3)), np.zeros(3)])
+    f[:8] -= f[:8].mean(axis=0)
+    places = np.array([[0, 1, 2, 3], [4, 5, 6, 7]])
+
+    def loss(cells):
+        return sum(np.square(f[list(cell)].sum(axis=0)).sum() for cell in cells)
+
+    best = min(
+        loss([{0, 1, 2, 3} - {i} | {j}, {4, 5, 6, 7} - {j} | {i}])
+        for i in range(4)
+        for j in range(4, 8)
+    )
+    found = balance(places[None], f[None], np.zeros((1, 2, 3)))[0]
+    assert loss(found) <= min(best, loss(places)) + 1e-12
+
+
 @pytest.mark.parametrize("units", [False, True])
 def test_exchanges_raise_the_exact_information(units):
     Phi = designed(40, 4, kind="log-normal")
@@ -57,6 +98,19 @@ def test_exchanges_raise_the_exact_information(units):
         np.sqrt(information(atoms, leading.all(after[1]), U[1:2])).sum()
         > 1.02 * np.sqrt(information(atoms, leading.all(before[1]), U[1:2])).sum()
     )
+
+
+def test_every_row_is_in_one_cell_and_large_tables_exchange_leading_rows_only():
+    Phi = designed(3000, 3)
+    atoms, U = atoms_of(Phi)
+    dealt = deal(atoms.order(), 32)
+    leading = Leading(atoms, [dealt])
+    assert leading.places.size < 1100
+    for places in swap(leading, U, np.repeat(leading.places, len(U), axis=0)):
+        whole = leading.all(places)
+        assert sorted(whole[whole < 3000].tolist()) == list(range(3000))
+        moved = {frozenset(r) for r in dealt[:, leading.places.shape[2] :].tolist()}
+        assert {frozenset(r) for r in whole[:, leading.places.shape[2] :].tolist()} == moved
 
 
 TABLES = {
@@ -141,6 +195,18 @@ def test_shuffled_rows_of_a_regular_design_give_the_same_numbers(grid, noise):
     np.testing.assert_allclose(ends[1:], [ends[0]] * 2, rtol=1e-9, atol=1e-9)
 
 
+def test_shuffled_rows_of_a_regular_design_give_the_same_halves():
+    X = GRIDS["three levels of four factors"][::3]
+    y, order = np.random.default_rng(1).normal(size=27), np.random.default_rng(2).permutation(27)
+    one, other = (
+        ua.confidence_region(LinearRegression(), X[o], y[o]).summary(0.9, method="halves")
+        for o in (np.arange(27), order)
+    )
+    assert np.isfinite(one.upper).any()
+    np.testing.assert_allclose(other.lower, one.lower, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(other.upper, one.upper, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("K", [4, 7, 12])
 def test_no_cell_of_clusters_is_empty(K):
     """There are nearly as many cells as clusters, of which some are large."""
@@ -175,6 +241,12 @@ def test_predicted_widths_are_those_of_simulated_cells(level, K):
         assert half_width(v, level) == pytest.approx(half, rel=0.06)
 
 
+def test_the_ideal_width_is_that_of_students_t_for_many_cells():
+    assert width_factor(32, 0.95) == pytest.approx(stats.t.ppf(0.975, 31), rel=0.015)
+    assert width_factor(5, 0.95) == np.inf
+    assert len(words(8)) == 128
+
+
 @pytest.mark.parametrize(
     ("n", "d", "kind", "bound"),
     [(60, 5, "normal", 2.75), (200, 20, "normal", 2.75), (500, 6, "normal", 2.1)],
@@ -184,3 +256,17 @@ def test_chosen_cells_keep_enough(n, d, kind, bound):
     atoms, U = atoms_of(designed(n, d, kind=kind))
     widths = [one.width for one in divide(atoms, U, 0.95)]
     assert np.median(widths) < bound
+
+
+def test_which_numbers_of_cells_are_tried():
+    assert numbers_of_cells(160, 160, 20) == [8]
+    assert numbers_of_cells(159, 159, 20) == []
+    assert numbers_of_cells(16, 16, 2) == [8]
+    assert numbers_of_cells(12, 400, 3) == [12, 10, 8]
+    assert numbers_of_cells(1000, 1000, 3) == [32, 16, 10, 8]
+
+
+def test_user_chosen_numbers_of_cells():
+    atoms, U = atoms_of(np.column_stack([np.ones(60), np.arange(60) % 2]).astype(float))
+    for K in (2, 7, 12):
+        assert [len(one.places) for one in divide(atoms, U, 0.5, K)] == [K, K]

@@ -1,6 +1,8 @@
 """Exact and certified levels through the library's own choices, over all signs and arrangements."""
 
 from collections import Counter
+from copy import copy
+from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
@@ -22,10 +24,17 @@ def numbers_of(X, noise="symmetric", model=None, **options):
     return Numbers(region.problem)
 
 
+def with_outputs(numbers, y):
+    """The same numbers for other outputs, answered in the ways chosen until now."""
+    other = copy(numbers)
+    other.evidence, other._paired = replace(numbers.evidence, y=y), {}
+    return other
+
+
 def ranks(numbers, outputs, g, tau, options, level=0.5):
     """The rank of the true value for each of some outputs."""
     numbers.ways(g, level, options)
-    found = [numbers.with_outputs(y).outcome(g, level, options, tau) for y in outputs]
+    found = [with_outputs(numbers, y).outcome(g, level, options, tau) for y in outputs]
     return Counter(int(one.rank[0]) for one in found), int(found[0].m[0])
 
 
@@ -115,7 +124,7 @@ def coverage(X, law, runs, noise="symmetric", level=0.95, j=1):
     covered = 0
     for _ in range(runs):
         y = 3.0 * X[:, 0] + law(rng, X)
-        out = numbers.with_outputs(y).outcome(g, level, SingleOptions())
+        out = with_outputs(numbers, y).outcome(g, level, SingleOptions())
         covered += bool(out.lower[0] <= (3.0 if j == 1 else 0.0) <= out.upper[0])
     return covered, float(out.level[0]), out.method[0]
 

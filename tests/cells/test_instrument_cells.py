@@ -1,15 +1,15 @@
 """Sets of the coefficient of an endogenous column: closed form, exact counts."""
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unassuming.cells.codes import words
-from unassuming.cells.several import Several, instrument_set, joint_rank
+from unassuming.cells.several import Several, instrument_estimate, instrument_set, joint_rank
+from unassuming.cells.theorem import words
 
 
 def set_of_one(u, v, q):
@@ -146,3 +146,48 @@ def test_ranks_of_several_endogenous_columns_follow_from_the_formula():
         rank, statistics = joint_rank(found.whitened(found.u @ np.append(1.0, -beta)))
         np.testing.assert_allclose(statistics, z, rtol=1e-9, atol=1e-12)
         assert rank == 1 + np.count_nonzero(z[1:] < z[0])
+
+
+def test_units_of_outputs_and_columns_do_not_matter():
+    found, _ = cells_of(np.random.default_rng(7))
+    z = found.whitened(found.u)
+    u, v = z[..., 0], z[..., 1]
+    plain = instrument_set(u, v, 6)
+    for a, b in ((1e3, 1.0), (1.0, 1e-3), (1e6, 1e6)):
+        np.testing.assert_allclose(instrument_set(a * u, b * v, 6) * (b / a), plain, rtol=1e-9)
+        scaled = instrument_estimate(a * u, b * v) * (b / a)
+        assert scaled == pytest.approx(instrument_estimate(u, v))
+
+
+def test_a_column_that_is_constant_up_to_rounding_leaves_the_line_or_nothing():
+    rng, n, K = np.random.default_rng(8), 40, 8
+    Phi, labels = np.column_stack([np.ones(n), rng.normal(size=n)]), np.arange(n) % K
+    targets = np.column_stack([rng.normal(size=n), np.full(n, 0.1)])
+    G, h, back = sums_of(Phi, targets, labels, K)
+    found = Several.of(G, h, back[1:])
+    z = found.whitened(found.u)
+    assert np.isnan(instrument_estimate(z[..., 0], z[..., 1]))
+    assert set_of(found, 6).tolist() in ([[-np.inf, np.inf]], [])
+
+
+# --- exact counts: every sign pattern of the noise ------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("strength", "n"), [(0.0, 10), (0.1, 8), (3.0, 8)])
+def test_the_truth_is_covered_by_exactly_the_right_number_of_sign_patterns(strength, n):
+    """n / 2 cells of two rows, all 2ⁿ patterns; x depends on the noise, and not linearly."""
+    rng, K, beta = np.random.default_rng(11), n // 2, 0.7
+    w, sizes, other = rng.normal(size=(3, n))
+    Phi, labels = np.column_stack([np.ones(n), w]), np.repeat(np.arange(K), 2)
+    m = len(words(K))
+    inside = {1: 0, 3: 0}
+    for signs in product((-1.0, 1.0), repeat=n):
+        e = np.array(signs) * sizes
+        x = strength * w + other + e + np.cumsum(e) ** 2
+        G, h, back = sums_of(Phi, np.column_stack([1 + beta * x + e, x]), labels, K)
+        q = 1 if signs[0] == signs[1] else 3  # sign changes of whole cells keep that
+        ends = set_of(Several.of(G, h, back[1:]), q)
+        inside[q] += bool(((ends[:, 0] <= beta) & (beta <= ends[:, 1])).any())
+    half = 2 ** (n - 1)
+    assert inside == {q: half * (m - q) // m for q in inside}

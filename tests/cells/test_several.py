@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from unassuming.cells.codes import words
 from unassuming.cells.estimates import Atoms
 from unassuming.cells.several import Several, division, joint_rank
+from unassuming.cells.theorem import words
 
 
 def design(n=60, d=5, seed=0):

@@ -1,10 +1,10 @@
-"""v_b and β_b against their definition."""
+"""v_b and β_b against their definition, for rows, units and the sums of a stream."""
 
 import numpy as np
 import pytest
 from exact_cells import dot, exact_weights, rational
 
-from unassuming.cells.estimates import Atoms, Sample, fits, places_of
+from unassuming.cells.estimates import Atoms, KeptCells, Sample, fits, labels_of, places_of
 
 
 def design(n=40, d=4, seed=0):
@@ -43,6 +43,66 @@ def test_information_and_estimates_are_those_of_the_definition_in_fractions(inte
             assert at == pytest.approx(float(slow), rel=1e-8, abs=1e-8)
 
 
+def test_a_dummy_without_ones_in_a_cell_is_not_identified_there_and_slopes_are():
+    rng = np.random.default_rng(2)
+    dummy = np.zeros(40)
+    dummy[:3] = 1
+    Phi = np.column_stack([np.ones(40), dummy, rng.normal(size=40)])
+    labels = np.repeat(np.arange(4), 10)
+    v, _, _ = in_cells(Sample.of(Phi, rng.normal(size=40)), labels, np.eye(3))
+    assert (v[1] > 0).tolist() == [True, False, False, False]
+    assert (v[[0, 2]] > 0).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_dependent_columns_share_what_is_not_determined_and_change_nothing_else(weighted):
+    rng = np.random.default_rng(3)
+    Phi, y = design(60, 3)
+    celsius = rng.normal(size=60) * 8 + 15
+    both = np.column_stack([Phi, celsius, 32 + 1.8 * celsius])
+    w = rng.uniform(0.5, 2, size=60) if weighted else None
+    more, less = (
+        Sample.of(P, y, w, intercept=True) for P in (both, np.column_stack([Phi, celsius]))
+    )
+    labels = np.arange(60) % 6
+    v, beta, seen = in_cells(more, labels, np.eye(5))
+    expected = in_cells(less, labels, np.eye(4))
+    assert seen.tolist() == [False, True, True, False, False]
+    np.testing.assert_allclose(v[1:3], expected[0][1:3], rtol=1e-9)
+    np.testing.assert_allclose(beta[1:3], expected[1][1:3], rtol=1e-9)
+    assert np.isnan(more.at.estimates(np.eye(5))[3:]).all()
+    sum_of_both = np.array([[0.0, 0.0, 0.0, 1.0, 1.8]])  # of which the rows know
+    assert more.at.vectors(sum_of_both)[2].all()
+
+
+def test_units_say_what_their_rows_say():
+    rng = np.random.default_rng(4)
+    Phi, y = design(50, 3)
+    units = rng.integers(0, 9, size=50)
+    units = np.unique(units, return_inverse=True)[1]
+    sample = Sample.of(Phi, y, units=units)
+    atoms = sample.atoms
+    for u in range(len(atoms)):
+        rows = units == u
+        G, h = sample.Q[rows].T @ sample.Q[rows], sample.Q[rows].T @ sample.e[rows]
+        np.testing.assert_allclose(atoms.L[u].T @ atoms.L[u], G, atol=1e-13)
+        np.testing.assert_allclose(atoms.L[u].T @ atoms.e[u], h, atol=1e-12)
+        assert atoms.rows[u] == rows.sum()
+        assert atoms.squares[u] == pytest.approx(sample.e[rows] @ sample.e[rows])
+    labels = np.arange(len(atoms)) % 3
+    plain = Sample.of(Phi, y)
+    found, expected = (
+        in_cells(sample, labels[units], np.eye(3)),
+        in_cells(plain, labels[units], np.eye(3)),
+    )
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-9)
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-9, atol=1e-12)
+    assert (
+        labels_of(sample.places(labels[units]), len(sample.atoms), units).tolist()
+        == labels[units].tolist()
+    )
+
+
 def test_residual_weights_are_v_over_the_residual_variance_of_each_cell():
     Phi, y = design(40, 3)
     labels = np.repeat(np.arange(4), [3, 10, 12, 15])  # the first has no degrees of freedom
@@ -66,6 +126,17 @@ def test_residual_weights_do_not_see_the_sign_of_the_noise_of_a_cell():
         sums = sample.atoms.sums(sample.places(labels))
         weights.append(sums.residual_weights(np.ones((1, 4)))[0])
     np.testing.assert_allclose(weights[0] / weights[0][0], weights[1] / weights[1][0], rtol=1e-9)
+
+
+def test_cells_of_a_stream_are_the_sums_of_its_rows():
+    Phi, y = design(200, 4, seed=5)
+    labels = np.arange(200) % 32
+    sample = Sample.of(Phi, y, intercept=True)
+    kept = KeptCells.of_rows(sample, labels, 32, blocks=False)
+    for K in (8, 16):
+        merged, plain = kept.sums.merged(K), sample.atoms.sums(places_of(labels % K))
+        for found, expected in zip(vars(merged).values(), vars(plain).values(), strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_ill_conditioned_cells_get_the_same_answers_through_eigenvalues():

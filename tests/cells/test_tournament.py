@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from unassuming.cells.codes import hadamard_words
 from unassuming.cells.estimates import Sample
-from unassuming.cells.theorem import Spans
+from unassuming.cells.theorem import Spans, hadamard_words
 from unassuming.cells.tournament import (
     Halves,
     certified,

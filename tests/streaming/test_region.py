@@ -11,8 +11,8 @@ from sklearn.linear_model import LinearRegression, Ridge
 import unassuming as ua
 from in_memory import in_memory, intervals, near, streamed, table
 from unassuming import NotAvailable
-from unassuming.cells.balanced import balanced_band, sigma
 from unassuming.cells.estimates import fits
+from unassuming.cells.theorem import balanced_band, sigma
 from unassuming.streaming import ledger
 
 MODELS = [LinearRegression(), Ridge(20.0), LinearRegression(fit_intercept=False)]

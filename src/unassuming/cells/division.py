@@ -8,7 +8,7 @@ exact arithmetic are settled by the places of the atoms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, final
@@ -16,9 +16,10 @@ from typing import Any, final
 import numpy as np
 from scipy.special import gammaln, stdtrit
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, IntArray
-from unassuming.cells.codes import in_use, largest_q, number_of_words
-from unassuming.cells.estimates import Atoms, fits
+from unassuming.cells.estimates import Atoms, fits, labels_of
+from unassuming.cells.theorem import in_use, largest_q, number_of_words, sigma
 
 SWEEPS = 12
 _GAIN = 0.01  # a sweep that gains less is the last
@@ -285,7 +286,7 @@ def divide(
             parts = -(-len(worse) // leading.numbers_at_once())
             for rows in np.array_split(np.arange(len(worse)), parts):
                 which = np.array(worse)[rows]
-                _improve(leading, leading.places[rows], U, which, level, best, ideal)
+                _improve(leading, leading.places[rows], U, which, level, best)
     return best
 
 
@@ -296,10 +297,10 @@ def _improve(
     which: IntArray,
     level: float,
     best: list[Division],
-    ideal: float,
 ) -> None:
     """Exchange atoms between cells, by the proxy and where it pays by the information itself."""
     (_, K, s), (k, r) = places.shape, leading.L.shape[1:]
+    ideal = width_factor(K, level)
     for improved in (swap, exchange):
         places = improved(leading, U[which], places)
         G = leading.products(places)
@@ -328,3 +329,62 @@ def information(atoms: Atoms, places: IntArray, U: Array) -> Array:
     """Return the information v (c, K) of cells about numbers U (c, r)."""
     G = atoms.products(places)
     return fits(G, np.zeros(G.shape[:2]), U)[0]
+
+
+BALANCED = (2, 4, 8, 16, 32, 64, 128, 256)  # numbers of cells of a simultaneous band (11.8)
+_BAND_DRAWS, _BAND_KEY, _BAND_BATCH = 2**14, 118, 2**25
+
+
+def balanced_places(atoms: Atoms, K: int, U: Array | None = None) -> IntArray:
+    """Return the atoms (K, s) of cells with equal second moments; N stands for nobody."""
+    # The products L_jᵀL_j of every cell come near to I/K: all of them, or those with the
+    # orthonormal rows of U (k, r), if only these numbers matter.
+    leading = Leading(atoms, [deal(atoms.order(), K)])
+    r = atoms.L.shape[2]
+    a, b = np.triu_indices(r)
+    twice = np.where(a == b, 1.0, np.sqrt(2.0))  # each product off the diagonal counts twice
+
+    def moments(G: Array) -> Array:
+        """Return what is balanced, from products (..., r, r)."""
+        if U is None:
+            return np.asarray(G[..., a, b] * twice / np.sqrt(r))
+        return np.asarray(G @ U.T / np.sqrt(len(U))).reshape(*G.shape[:-2], -1)
+
+    f = moments(leading.L.swapaxes(1, 2) @ leading.L)
+    S = moments(leading.rest) - moments(np.eye(r)) / K  # also where cells differ by an atom
+    return leading.all(balance(leading.places, f[None], S[None])[0])
+
+
+def balanced_labels(Q: Array, K: int, units: IntArray | None = None) -> IntArray:
+    """Return the cell of each row (n,), from second moments of orthonormal columns Q (n, r)."""
+    atoms = Atoms.of(Q, np.zeros(len(Q)), units)
+    return labels_of(balanced_places(atoms, K), len(atoms), units)
+
+
+def width_factors(U: Array, numbers: list[int], level: float) -> Array:
+    """Return the expected q-th largest T_s of numbers U (N, r), for each number of equal cells."""
+    # The T_s are then independent, and each is distributed as max_z |u_zᵀg| with g standard normal.
+    g = np.random.default_rng(_BAND_KEY).standard_normal((U.shape[1], _BAND_DRAWS))
+    T = np.zeros(_BAND_DRAWS)
+    for part in slices(len(U), rows_that_fit(_BAND_BATCH, _BAND_DRAWS)):
+        T = np.maximum(T, np.abs(U[part] @ g).max(axis=0))
+    factors: list[float] = []
+    for K in numbers:
+        q, groups = largest_q(level, K), T[: _BAND_DRAWS - _BAND_DRAWS % (K - 1)].reshape(-1, K - 1)
+        factors.append(float(np.sort(groups, axis=1)[:, K - 1 - q].mean()) if q else np.inf)
+    return np.array(factors)
+
+
+def narrowest(
+    information: Callable[[int], Array], numbers: list[int], U: Array, level: float
+) -> tuple[int, Array] | None:
+    """Return the number of cells with the narrowest band expected, and its half-widths (N,)."""
+    # `information` gives v (N, K) of the unit vectors U (N, r) for a number of cells, and noise
+    # has the size one. None if no number of cells allows the level and identifies all the numbers.
+    best = None
+    for K, factor in zip(numbers, width_factors(U, numbers, level), strict=True):
+        half = factor * sigma(information(K))
+        narrower = best is None or np.log(half).mean() < np.log(best[1]).mean()
+        if np.isfinite(half).all() and narrower:
+            best = K, half
+    return best

@@ -133,10 +133,6 @@ class Sample:
         """What goes into a cell as a whole."""
         return Atoms.of(self.Q, self.e, self.units, self.at.ties)
 
-    def labels(self, places: IntArray) -> IntArray:
-        """Return the cell of each row (n,) from the atoms (K, s) of the cells."""
-        return labels_of(places, len(self.atoms), self.units)
-
     def places(self, labels: IntArray) -> IntArray:
         """Return the atoms (K, s) of cells that labels 0, ..., K - 1 of rows (n,) describe."""
         if self.units is None:

@@ -4,22 +4,28 @@ Functionals L of f and the rows k(x_j, ·) are vectors in common coordinates. In
 of L f* is a_bᵀy_b with kriging weights (K_b + μI)⁻¹k_b, which reproduce free features: a_bᵀZ_b = z.
 Its bias is ⟨f, h_b⟩ with h_b = Σ_j a_bj k(x_j, ·) - k(z, ·), that of a part F of the cells at most
 (B‖Σ_F w_b h_b‖ + Δ Σ_F w_b‖a_b‖₁) / Σ_F w_b. Intervals are cut at B‖L‖, which the norm allows.
+
+Before y is seen the number of cells and the smoothing μ are chosen by the mean half-width for
+functions of norm B/2 and Gaussian noise of the working scale, from a fixed key (11.8, 12).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import final
 
 import numpy as np
 from scipy.linalg import eigh, solve_triangular, svd
 from scipy.linalg.lapack import dpstrf
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._numerics import CUT, EPS
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.balanced import BalancedBand, balanced_band
-from unassuming.cells.codes import hadamard_words
-from unassuming.cells.theorem import Intervals, intervals
+from unassuming.cells import theorem
+from unassuming.cells.division import BALANCED, balanced_labels, width_factor
+from unassuming.noise import powers
 
 
 @final
@@ -242,7 +248,7 @@ _BIASES = 2.0  # what the root mean square of the biases counts in σ(z): the la
 
 def biased_intervals(
     u: Array, errors: Errors, assumed: Assumed, level: float, tau: Array | float = 0.0
-) -> Intervals:
+) -> theorem.Intervals:
     """Return the intervals of N functionals from estimates (N, K), and p-values of ``tau``."""
     # They are cut where the norm bound alone ends. Where the lower end exceeds the upper one, no
     # function within the norm bound agrees.
@@ -252,34 +258,271 @@ def biased_intervals(
         own = w[rows][:, keep]
         return errors.part(rows, keep).bias(assumed, own, part) / (own @ part.T)
 
-    found = intervals(u, w, level, tau, biases=biases)
+    found = theorem.intervals(u, w, level, tau, biases=biases)
     lower, upper = np.maximum(found.lower, -limit), np.minimum(found.upper, limit)
     return replace(
         found, lower=lower, upper=upper, count=np.where(np.abs(tau) <= limit, found.count, 0)
     )
 
 
+def band_sizes(errors: Errors, assumed: Assumed) -> tuple[Array, Array]:
+    """Return σ(z) (N,) and the bounds b_s(z) (N, K) of biases of a band from K = 2^k cells."""
+    # σ(z) is the size of the noise plus twice that of the biases; b_s of the identity is the first.
+    K = errors.H.shape[1]
+    bias = errors.bias(assumed, np.full((len(errors.H), K), 1 / K), theorem.hadamard_words(K))
+    scale = assumed.noise_scale * np.sqrt(errors.noise.sum(axis=1)) / K
+    scale = scale + _BIASES * np.sqrt(np.square(bias[:, 1:]).mean(axis=1))
+    return np.where(scale > 0, scale, 1.0), bias
+
+
+SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)  # candidates for μ, in units of σ²/B²
+_FINER = (3.0, 1 / 3.0)  # what the best smoothing of a band is multiplied by, at last
+_DRAWS, _BAND_DRAWS, _WORDS, _KEY = 24, 12, 127, 118
+_LEADING = 16  # eigenvectors of the kernel matrix that are balanced over the cells
+_MOST = 48  # functionals that the choice of a band looks at
+_BATCH = 2**25
+NUMBERS = (5, 6, 7, 8, 10, 12, 16)
+
+
+def numbers_of_cells(level: float, units: int, *, simultaneous: bool = False) -> list[int]:
+    """Return the numbers of cells that are compared; none if a band has too few rows or blocks."""
+    if simultaneous:
+        enough = [K for K in BALANCED[:-1] if theorem.largest_q(level, K)][:3]
+        return [K for K in enough if units >= K]
+    enough = [K for K in NUMBERS if theorem.largest_q(level, 1 << (K - 1))] or [NUMBERS[-1]]
+    return [K for K in enough[:6] if units >= K] or [min(units, enough[0])]
+
+
+def leading(system: System) -> Array:
+    """Return an orthonormal basis of the free features and the leading eigenvectors, (n, r)."""
+    root = np.sqrt(system.weight)[:, None]
+    U, s, _ = svd(root * system.features, full_matrices=False)
+    trend = root * system.trend
+    size = np.linalg.norm(trend, axis=0)
+    trend = trend / np.where(size > 0, size, 1.0)
+    some = min(_LEADING, int((s > CUT * s.max(initial=0.0)).sum()))
+    both, d, _ = svd(np.column_stack([trend, U[:, :some]]), full_matrices=False)
+    return np.asarray(both[:, d > CUT * d.max(initial=0.0)])
+
+
+def interleaved(
+    system: System, K: int, *, ordered: bool = False, units: IntArray | None = None
+) -> IntArray:
+    """Return the cell of each row (n,): each cell has to see the whole function."""
+    # Rows that are `ordered` by a single input take turns. Otherwise the second moments of the
+    # leading eigenvectors are balanced, with the rows of a unit together.
+    if ordered and units is None:
+        return np.arange(system.n, dtype=np.intp) % K
+    return balanced_labels(leading(system), K, units)
+
+
+def made_up(system: System, assumed: Assumed, D: int) -> tuple[Array, Array]:
+    """Return D functions of norm B/2 in the coordinates of the rows, and outputs (D, n)."""
+    # They are Σ c_j k(x_j, ·) without free features; the outputs have noise of the working scale.
+    # All random numbers are always the same.
+    rng, noise = (np.random.default_rng([_KEY, system.n]) for _ in range(2))
+    theta = assumed.norm_bound / 2 * unit_functions(system, rng, D)
+    deviations = assumed.noise_scale / np.sqrt(system.weight)
+    return theta, theta @ system.features.T + deviations * noise.standard_normal((D, system.n))
+
+
+def unit_functions(system: System, rng: np.random.Generator, D: int) -> Array:
+    """Return random functions Σ c_j k(x_j, ·) of norm 1 in the coordinates of the rows, (D, r)."""
+    theta = rng.standard_normal((D, system.n)) @ system.features
+    size = np.linalg.norm(theta, axis=1, keepdims=True)
+    return np.asarray(theta / np.where(size > 0, size, 1.0))
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class BandSizes:
-    """What a band of N functionals is measured in, from the design alone."""
+class Choice:
+    """The division, the smoothing and the predicted half-width of each of N functionals."""
 
-    # `scale` (N,) is σ(z), the size of the noise plus twice that of the biases; `bias` (N, K) has
-    # b_s(z), that of the identity first.
+    # Half-widths are infinite, or those of the norm bound alone, if too few cells identify it.
 
-    scale: Array
-    bias: Array
-
-    @classmethod
-    def of(cls, errors: Errors, assumed: Assumed) -> BandSizes:
-        """Collect them from the errors in K = 2^k cells."""
-        K = errors.H.shape[1]
-        bias = errors.bias(assumed, np.full((len(errors.H), K), 1 / K), hadamard_words(K))
-        scale = assumed.noise_scale * np.sqrt(errors.noise.sum(axis=1)) / K
-        scale = scale + _BIASES * np.sqrt(np.square(bias[:, 1:]).mean(axis=1))
-        return cls(np.where(scale > 0, scale, 1.0), bias)
+    which: IntArray
+    mu: Array
+    half_width: Array
 
 
-def function_band(u: Array, sizes: BandSizes, level: float) -> BalancedBand:
-    """Return the simultaneous band of N functionals from estimates in K = 2^k cells (N, K)."""
-    return balanced_band(u, sizes.scale, level, bias=sizes.bias)
+def smoothings(system: System, assumed: Assumed) -> list[float]:
+    """Return the candidates for μ: shares of σ²/B², above the rounding errors of the kernel."""
+    if not assumed.norm_bound:
+        return [1.0]  # every feature is free: plain least squares
+    least = 16 * system.n * EPS * system.longest**2 * float(system.weight.max())
+    ratio = (assumed.noise_scale / assumed.norm_bound) ** 2
+    return sorted({max(share * ratio, least) for share in SMOOTHING})
+
+
+def choose(
+    system: System, wanted: Wanted, divisions: Sequence[Kriging], assumed: Assumed, level: float
+) -> Choice:
+    """Choose a division and a smoothing for each functional, by its predicted half-width."""
+    N, mus = len(wanted), smoothings(system, assumed)
+    theta, _ = made_up(system, assumed, _DRAWS)
+    f, values = theta @ system.features.T, theta @ wanted.features.T
+    best = Choice(np.zeros(N, dtype=np.intp), np.full(N, mus[0]), np.full(N, np.inf))
+    for index, kriging in enumerate(divisions):
+        (n, r), K = system.features.shape, kriging.K
+        step = rows_that_fit(_BATCH, 4 * (2 * n + K * (r + K + _DRAWS)))
+        for mu in mus:
+            for part in slices(N, step):
+                some = wanted.part(part)
+                a, known = kriging.weights(some, mu)
+                errors = Errors.of(some, kriging, a, known)
+                shifts = kriging.sums(a, f) - values[:, part, None]  # biases (D, N, K)
+                width = pointwise_half_width(errors, assumed, level, shifts)
+                better = np.arange(N)[part][width < best.half_width[part]]
+                best.half_width[better] = width[better - part.start]
+                best.which[better], best.mu[better] = index, mu
+    return replace(best, half_width=np.minimum(best.half_width, assumed.limit(wanted.norm)))
+
+
+def pointwise_half_width(errors: Errors, assumed: Assumed, level: float, shifts: Array) -> Array:
+    """Return the mean half-width of the interval of each functional (N,)."""
+    # `shifts` (D, N, K) are biases of D <= 24 functions; each meets one draw of the noise. For
+    # equal cells without a bias the mean is known, and the draws are scaled so that they give it.
+    width, D, w = np.full(len(errors.H), np.inf), len(shifts), errors.weights(assumed)
+    for rows, keep in theorem.alike(theorem.all_in_use(w), _WORDS):
+        K, own = int(keep.sum()), w[rows][:, keep]
+        flipped, q = _prediction_words(K, level)
+        if q and K > 1:
+            some = errors.part(rows, keep)
+            u = _correction(K, level, D) * _draws(K)[:D, None] * assumed.noise_scale
+            u = u * np.sqrt(some.noise) + shifts[:, rows][:, :, keep]
+            parts = (flipped, 1 - flipped)
+            bias = [some.bias(assumed, own, part) / (own @ part.T) for part in parts]
+            width[rows] = _mean_half_width(u, own, bias, flipped, q)
+    return width
+
+
+def _mean_half_width(u: Array, w: Array, bias: list[Array], flipped: Array, q: int) -> Array:
+    """Return the mean half-widths for estimates (D, N, K) and biases of both parts (N, S): (N,)."""
+    one, two = w @ flipped.T, w @ (1 - flipped.T)
+    total = np.zeros(len(w))
+    for draw in u:
+        a, b = (w * draw) @ flipped.T / one, (w * draw) @ (1 - flipped.T) / two
+        high = np.partition(-np.maximum(a + bias[0], b + bias[1]), q - 1, axis=1)[:, q - 1]
+        total -= high + np.partition(np.minimum(a - bias[0], b - bias[1]), q - 1, axis=1)[:, q - 1]
+    return np.asarray(total / (2 * len(u)))
+
+
+@lru_cache(maxsize=64)
+def _prediction_words(K: int, level: float) -> tuple[Array, int]:
+    """Return the cells that at most 127 words flip, 1 or 0, and q; 0 if the level is too high."""
+    flipped, _ = theorem.parts_of(K)
+    if not theorem.largest_q(level, len(flipped) + 1):
+        return flipped, 0
+    if len(flipped) > _WORDS:
+        part = np.random.default_rng(_KEY).choice(len(flipped), _WORDS, replace=False)
+        flipped = flipped[np.sort(part)]
+    return flipped, max(1, theorem.largest_q(level, len(flipped) + 1))
+
+
+@lru_cache(maxsize=32)
+def _draws(K: int) -> Array:
+    return np.random.default_rng([_KEY, K]).standard_normal((_DRAWS, K))
+
+
+@lru_cache(maxsize=128)
+def _correction(K: int, level: float, D: int) -> float:
+    """Return the mean half-width of equal cells over that in the first D draws."""
+    flipped, q = _prediction_words(K, level)
+    none = [np.zeros((1, len(flipped)))] * 2
+    mean = _mean_half_width(_draws(K)[:D, None], np.ones((1, K)), none, flipped, q)
+    return float(width_factor(K, level) / np.sqrt(K) / mean[0])
+
+
+def looked_at(N: int) -> IntArray:
+    """Return which of N functionals the choice of a band looks at."""
+    return np.unique(np.linspace(0, N - 1, _MOST).astype(np.intp))
+
+
+def choose_band(
+    system: System, wanted: Wanted, divisions: Sequence[Kriging], assumed: Assumed, level: float
+) -> Choice:
+    """Choose one division and smoothing for all functionals, by their median half-width."""
+    # Half-widths are those of the functionals that were looked at.
+    some, mus = wanted.part(looked_at(len(wanted))), smoothings(system, assumed)
+    N, (_, y) = len(some), made_up(system, assumed, _BAND_DRAWS)
+
+    def at(index: int, mu: float) -> tuple[float, int, float, Array]:
+        a, known = divisions[index].weights(some, mu)
+        width = np.full(N, np.inf)
+        if theorem.largest_q(level, divisions[index].K) and known.all():
+            scale, bias = band_sizes(Errors.of(some, divisions[index], a, known), assumed)
+            sums = divisions[index].sums(a, y)
+            bands = [theorem.balanced_band(u, scale, level, bias=bias) for u in sums]
+            width = np.mean([band.half_width for band in bands], axis=0)
+        return float(np.median(width)), index, mu, width
+
+    found = [at(index, mu) for index in range(len(divisions)) for mu in mus]
+    best = min(found, key=lambda one: one[0])
+    if len(mus) > 1 and np.isfinite(best[0]):
+        for factor in _FINER:
+            found.append(at(best[1], max(best[2] * factor, mus[0])))
+            best = min(found, key=lambda one: one[0])
+    _, index, mu, width = best
+    if np.isfinite(width).all():
+        width = np.minimum(width, assumed.limit(some.norm))
+    return Choice(np.full(N, index, dtype=np.intp), np.full(N, mu), width)
+
+
+_ORDER = 128
+_THETA = np.append(0.0, np.geomspace(1e-3, 1e6, 46))
+
+
+def joint_of_kernel(
+    system: System,
+    wanted: Wanted,
+    assumed: Assumed,
+    alpha: float,
+    level: float,
+    units: IntArray | None = None,
+) -> Array:
+    """Return the predicted half-widths of the band at N inputs (N,), without free features."""
+    # `alpha` is the penalty of kernel ridge regression; the rows of a unit (n,) change their
+    # signs together.
+    n, root = system.n, np.sqrt(system.weight)
+    F = root[:, None] * system.features
+    k = wanted.features @ F.T
+    values, u = eigh(F @ F.T)
+    floor = 1e-12 * float(values[-1])
+    smoother = np.maximum(values, 0.0) + max(alpha, floor)
+    D = (u * (alpha / smoother)) @ u.T
+    square = np.square(wanted.norm)
+    every, runs = (1, 6) if n <= 100 else (2, 6) if n <= 400 else (4, 3)
+    y = root * made_up(system, assumed, runs)[1]
+    fitted = y @ (u / smoother) @ (k @ u).T
+    numbers = np.arange(n) if units is None else units
+    words = theorem.hadamard_words(_ORDER)[
+        1::every, powers(_ORDER, int(numbers.max()) + 1)[numbers]
+    ]
+    ends = np.empty((len(words), runs, 2, len(wanted)))
+    for i, word in enumerate(words):
+        J = np.flatnonzero(word < 0)
+        own, v = eigh(F[J] @ F[J].T)
+        size = np.sqrt(np.maximum(own, floor))
+        L, g, D_J = v * size, k[:, J] @ v / size, D[np.ix_(J, J)]
+        omega, w = eigh(L.T @ D_J @ L)
+        beyond = np.maximum(square - np.square(g).sum(axis=1), 0.0)
+        for run, one in enumerate(y):
+            rest = D[J] @ one
+            beta = w.T @ (L.T @ (D_J @ one[J] - rest / 2))
+            gamma = float(one[J] @ (D_J @ one[J] - rest))
+            found = _supports(omega, beta, gamma, assumed.norm_bound, g @ w, beyond)
+            ends[i, run] = found + np.stack([-fitted[run], fitted[run]])
+    q = max(1, int((1 - level) * (len(words) + 1) + 1e-9))
+    return np.asarray(np.maximum(np.sort(ends, axis=0)[-q].mean(axis=(0, 1)), 0.0))
+
+
+def _supports(
+    omega: Array, beta: Array, gamma: float, bound: float, g: Array, beyond: Array
+) -> Array:
+    """Return the largest values of ∓f at N inputs in one set and the ball, (2, N)."""
+    theta = _THETA[:, None] / (float(omega.max(initial=0.0)) or 1.0)
+    W = 1 / (1 + theta * np.maximum(omega, 0.0))
+    linear = theta * (W * beta) @ g.T
+    inside = bound**2 - theta[:, 0] * gamma + theta[:, 0] ** 2 * (W @ np.square(beta))
+    root = np.sqrt(np.maximum(inside, 0.0)[:, None] * (W @ np.square(g).T + beyond))
+    return np.asarray(np.stack([root - linear, root + linear]).min(axis=1))

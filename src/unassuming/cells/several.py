@@ -19,10 +19,15 @@ from scipy.linalg import null_space
 
 from unassuming._numerics import CUT, EPS
 from unassuming._typing import Array, IntArray
-from unassuming.cells.balanced import balanced_places
-from unassuming.cells.codes import fewest_cells, in_use, words
-from unassuming.cells.division import Division, divide, numbers_of_cells, width_factor
+from unassuming.cells.division import (
+    Division,
+    balanced_places,
+    divide,
+    numbers_of_cells,
+    width_factor,
+)
 from unassuming.cells.estimates import Atoms
+from unassuming.cells.theorem import fewest_cells, in_use, words
 
 _FREE = 1e-13  # directions with a smaller share of the information of a cell are not identified
 _TIED = 1e-10  # statistics that differ by less, as a share of their lengths, are equal

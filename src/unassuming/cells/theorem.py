@@ -1,4 +1,4 @@
-"""The theorem: intervals and p-values of one number at a time (docs/theory.md 11.2, 11.5).
+"""The theorem: intervals, p-values and bands from cells (docs/theory.md 11.2, 11.5, 11.8).
 
 In cell b the estimate of the number τ is β_b = τ* + (a linear function of the noise of the cell),
 so at τ = τ* changing the sign of that noise changes the sign of β_b - τ*. The statistics
@@ -6,19 +6,88 @@ Z_s = |Σ_b s_b v_b (β_b - τ)| are then exchangeable over the words s. If s fl
 Z_0 <= Z_s if and only if τ lies between the weighted means over F and over the other cells, which
 are widened by their largest biases if there are any. The τ in at least q of these spans
 [lo_s, hi_s] form [q-th smallest lo_s, q-th largest hi_s], and its coverage is 1 - q/m.
+
+The K rows of the Sylvester-Hadamard matrix have as many minus as plus signs, but for the identity,
+so Σ_b s_b β_b(z) does not contain the true value. With σ(z)² = Σ_b 1/v_b(z) / K² the statistics
+T_0 = max_z |mean_b β_b(z) - τ*(z)| / σ(z) and T_s = max_z |mean_b s_b β_b(z)| / σ(z) are
+exchangeable: mean_b β_b(z) ± σ(z)·(q-th largest T_s) holds at all z with probability 1 - q/K.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import final
 
 import numpy as np
+from scipy.linalg import hadamard
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.codes import all_in_use, largest_q, number_of_words, words
+
+# All sign vectors for up to 16 cells; for 25 to 32 the Reed-Muller code RM(2, 5), a group of 2^16
+# in which every seven cells see all combinations of signs; of 17 to 24 cells the best 16 are used.
+ALL, LEAST_CODED, CODED = 16, 25, 32
+
+
+@lru_cache(maxsize=32)
+def words(K: int) -> Array:
+    """Return one sign vector of each pair {s, -s}, the identity first, shape (m, K)."""
+    if K <= ALL:
+        generators = np.eye(K, dtype=np.intp)[1:]
+    else:
+        assert LEAST_CODED <= K <= CODED
+        x = np.arange(CODED)[:, None] >> np.arange(5) & 1  # linear and quadratic forms over F_2
+        generators = np.array([x[:K, i] * x[:K, j] for i in range(5) for j in range(i + 1)])
+    s = np.ones((1, K))
+    for generator in generators:
+        s = np.concatenate([s, s * (1 - 2 * generator)])
+    s.setflags(write=False)
+    return s
+
+
+def number_of_words(K: int) -> int:
+    """Return m, the number of words of K cells."""
+    return 1 << max(min(K, ALL) - 1, 0)
+
+
+def largest_q(level: float, m: int) -> int:
+    """Return q = floor((1 - level) m), the largest q with 1 - q/m >= level; 0 if m is too small."""
+    return int((1 - level) * m + 1e-9 * m)
+
+
+def fewest_cells(level: float) -> int:
+    """Return the smallest number of cells with a finite interval of this level."""
+    K = 2
+    while largest_q(level, 1 << (K - 1)) == 0:
+        K += 1
+    return K
+
+
+def in_use(v: Array) -> IntArray:
+    """Return the cells (K,) that identify a number and have words, from their information v."""
+    known = np.flatnonzero(v > 0)
+    if ALL < len(known) < LEAST_CODED:
+        known = np.sort(known[np.argsort(-v[known], kind="stable")[:ALL]])
+    return known
+
+
+def all_in_use(v: Array) -> BoolArray:
+    """Return which cells are in use for each of N numbers, from v (N, K)."""
+    used = np.zeros(v.shape, dtype=np.bool_)
+    for row, one in zip(used, v, strict=True):
+        row[in_use(one)] = True
+    return used
+
+
+@lru_cache(maxsize=16)
+def hadamard_words(m: int) -> Array:
+    """Return the rows of the Sylvester-Hadamard matrix of order m = 2^k, the identity first."""
+    rows = np.asarray(hadamard(m), dtype=np.float64)
+    rows.setflags(write=False)
+    return rows
+
 
 _BATCH = 2**25  # bytes of one array of spans
 _OUTWARD = 1e-9  # by this share of their mean length spans are longer, so that equal numbers tie
@@ -143,3 +212,50 @@ def alike(used: BoolArray, most: int = 2**15) -> Iterator[tuple[IntArray, BoolAr
         step = rows_that_fit(_BATCH, 4 * min(most, number_of_words(K)))
         for part in slices(len(same) if K else 0, step):
             yield same[part], keep
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BalancedBand:
+    """A band of N numbers that holds at all of them at once, with probability 1 - q/m, m = K."""
+
+    # `estimate` (N,) is the mean over the cells; `half_width` (N,) is infinite where some cell does
+    # not identify the number; `statistics` (K - 1,) are the T_s; `pvalue` (N,) are adjusted.
+
+    estimate: Array
+    half_width: Array
+    statistics: Array
+    pvalue: Array
+    q: int
+    m: int
+
+
+def sigma(v: Array) -> Array:
+    """Return σ(z) (N,) for noise of size one, from v (N, K); infinite if a cell says nothing."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.sqrt((1 / v).sum(axis=1)) / v.shape[1])
+
+
+def balanced_band(
+    beta: Array, scale: Array, level: float, tau: Array | float = 0.0, bias: Array | float = 0.0
+) -> BalancedBand:
+    """Return the band of N numbers from estimates (N, K) of K = 2^k cells, in units σ(z) (N,)."""
+    # σ(z) is infinite where some cell does not identify the number. The attained level is the
+    # smallest 1 - q/K that is not below `level`; p-values are those of the values `tau`. `bias`
+    # (N, K) bounds the bias of the mean with each word of signs, the identity first (11.5).
+    (N, K), rows = beta.shape, np.flatnonzero(np.isfinite(scale))
+    q, T = largest_q(level, K), np.zeros(K - 1)
+    bias = np.broadcast_to(bias, (N, K))
+    estimate, half, pvalue = np.full(N, np.nan), np.full(N, np.inf), np.ones(N)
+    estimate[rows] = beta[rows].mean(axis=1)
+    for part in slices(len(rows), rows_that_fit(_BATCH, K)):
+        some = rows[part]
+        spread = beta[some] - estimate[some, None]  # the signs are balanced: nothing changes
+        moved = np.abs(spread @ hadamard_words(K)[1:].T / K) + bias[some, 1:]
+        T = np.maximum(T, (moved / scale[some, None]).max(axis=0))
+    T = T * (1 + 1e-9)  # equal statistics tie
+    distance = (np.abs(estimate - tau) - bias[:, 0])[rows] / scale[rows]
+    pvalue[rows] = (1 + (distance[:, None] <= T).sum(axis=1)) / K
+    if q:
+        half[rows] = np.sort(T)[K - 1 - q] * scale[rows] + bias[rows, 0]
+    return BalancedBand(estimate, half, T, pvalue, q, K)

@@ -17,9 +17,8 @@ from scipy.linalg import qr
 from scipy.special import ndtri
 
 from unassuming._typing import Array, IntArray
-from unassuming.cells.codes import hadamard_words
 from unassuming.cells.estimates import Atoms, Sample, fits, places_of, robust_estimates
-from unassuming.cells.theorem import Spans, outward
+from unassuming.cells.theorem import Spans, hadamard_words, outward
 from unassuming.noise import powers
 
 _SWEEPS, _CHOOSING, _RIDGE = 4, 1000, 0.02

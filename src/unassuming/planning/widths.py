@@ -25,7 +25,7 @@ from unassuming._frames import as_frame
 from unassuming._progress import progress
 from unassuming._typing import Array, IntArray
 from unassuming._words import shown
-from unassuming.cells.predict import choose, choose_band, numbers_of_cells
+from unassuming.cells.functions import choose, choose_band, numbers_of_cells, unit_functions
 from unassuming.inputs import (
     as_weights,
     check_alignment,
@@ -181,7 +181,10 @@ def joint_width(setting: Setting, alpha: float | None) -> float:
         e = scale * rng.standard_normal(n)
         e = e if setting.weight is None else e / np.sqrt(setting.weight[setting.used])
         try:
-            values = Functions(plain.problem).made_up(assumption, rng)
+            functions = Functions(plain.problem)
+            features, values = functions.system(assumption).features, np.empty(n)
+            f = features @ unit_functions(functions.system(assumption), rng, 1)[0]
+            values[functions.order] = (assumption.norm_bound or 0.0) / 2 * f
         except NotAvailable:
             values = np.zeros(n)
         region = setting.region(values + e, alpha, m, run)

@@ -28,26 +28,22 @@ from unassuming.ranking import Level, RankTest
 from unassuming.regions.explain import INPUT, Cause, Status
 from unassuming.regions.results import Band, Interval
 from unassuming.regions.shapes import OuterBounds, Question
-from unassuming.regions.single.evidence import CELLS, JOINT, Setting, check_at_once
+from unassuming.regions.single.evidence import CELLS, JOINT, Setting, check_at_once, single_options
 from unassuming.regions.single.functions import (
     Assumption,
     Functions,
-    function_options,
     functional_rows,
 )
-from unassuming.regions.single.hypotheses import FTest, hypothesis_test
-from unassuming.regions.single.instruments import Instruments
+from unassuming.regions.single.hypotheses import FTest, Instruments, hypothesis_test
 from unassuming.regions.single.numbers import Numbers
-from unassuming.regions.single.summary import Summary, at_each, check_level, highest
+from unassuming.regions.single.summary import Query, Summary, at_each, check_level, highest
 from unassuming.regions.single.values import (
     NO_MEMBERS,
     Asked,
+    Cells,
     Joint,
     balanced_cells,
-    function_test,
     joint_answer,
-    values_at_once,
-    values_one_by_one,
 )
 
 if TYPE_CHECKING:
@@ -143,8 +139,8 @@ class Answers:
             else:
                 found = made.answer(level)
             return found.summary(problem, g, names, level)
-        numbers, options = self._numbers, self._options(how)
-        found = numbers.answer(g, names, level, options, level, self._bounded_jointly)
+        numbers = self._numbers
+        found = numbers.answer(self._query(g, names, how)(level))
         if functionals is None:
             why = replace(found.why, facts=(*found.why.facts, *numbers.left_out))
             found = replace(found, why=why)
@@ -158,14 +154,14 @@ class Answers:
         require_nonzero(g)
         tau, level = as_hypothesis(value, len(g)), check_level(how.level)
         if how.assumed.given:
-            options = function_options(self._functions, *how.options)
+            options = self._function_options(how)
             about = self._about(functional, values(), names, g, how.assumed)
-            return function_test(self._functions, about, tau, level, options)
-        asked = g, names, level, self._options(how), tau
+            return Cells(self._functions, about).test(tau, level, options)
+        asked = self._query(g, names, how)(level)
         if self.problem.objective.endogenous:
-            test: RankTest = self._numbers.test(*asked)
+            test: RankTest = self._numbers.test(asked, tau)
             return test
-        return hypothesis_test(self._numbers, *asked)
+        return hypothesis_test(self._numbers, asked, tau)
 
     # What answers come from
 
@@ -180,6 +176,10 @@ class Answers:
         """Values of a function of bounded norm; refuses models and noise without an answer."""
         self.region._require_ordinary()
         return Functions(self.problem)
+
+    def _function_options(self, how: How) -> SingleOptions:
+        """Check cells, method, weights and estimate of values of a function."""
+        return single_options(self._functions.problem, None, Setting.FUNCTION, how.options)
 
     # What is asked
 
@@ -202,9 +202,10 @@ class Answers:
             return [o.names[j] for j in o.endogenous]
         return functionals
 
-    def _options(self, how: How) -> SingleOptions:
-        checked: SingleOptions = self._numbers.options(*how.options)
-        return checked
+    def _query(self, g: Array, names: Sequence[str], how: How) -> Callable[[float], Query]:
+        """Return the question about functionals (N, d) at each level."""
+        options, chosen_for = self._numbers.options(*how.options), highest(how.level)
+        return lambda one: Query(g, names, one, options, chosen_for, self._bounded_jointly)
 
     def _asked(
         self, functionals: Any, assumed: Assumption
@@ -370,30 +371,19 @@ class Answers:
                 raise
             return joint()
         asked = Asked(values(), names, question.g @ self.problem.estimate, how.assumed)
-
-        def from_cells(one: float, auto: bool = False) -> T | None:
-            return values_at_once(self._functions, asked, one, how.cells, make, unless_wider=auto)
-
-        if chosen == "auto" and from_cells(highest(how.level), auto=True) is None:
+        cells = Cells(self._functions, asked)
+        band = partial(cells.at_once, cells=how.cells, make=make)
+        if chosen == "auto" and band(highest(how.level), unless_wider=True) is None:
             return joint()
-        return at_each(how.level, from_cells)
+        return at_each(how.level, band)
 
     def _one_by_one(self, g: Array, names: Sequence[str], make: partial[T], how: How) -> Any:
         """Return bounds that have their level each by itself."""
-        numbers, options, chosen_for = self._numbers, self._options(how), highest(how.level)
-
-        def at(one: float) -> T:
-            found = numbers.answer(g, names, one, options, chosen_for, self._bounded_jointly)
-            bounds: T = found.bounds(make, one)
-            return bounds
-
-        return at_each(how.level, at)
+        numbers, query = self._numbers, self._query(g, names, how)
+        return at_each(how.level, lambda one: numbers.answer(query(one)).bounds(make, one))
 
     def _values(self, asked: Asked, make: partial[T], how: How) -> Any:
         """Return bounds of functionals of the function, each with its level by itself."""
-        functions, chosen_for = self._functions, highest(how.level)
-        options = function_options(functions, *how.options)
-        return at_each(
-            how.level,
-            lambda one: values_one_by_one(functions, asked, one, options, make, chosen_for),
-        )
+        options, chosen_for = self._function_options(how), highest(how.level)
+        cells = Cells(self._functions, asked)
+        return at_each(how.level, lambda one: cells.one_by_one(one, chosen_for, options, make))

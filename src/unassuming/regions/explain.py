@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, final
 
 import numpy as np
 
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
+from unassuming._words import joined
+from unassuming.cells import theorem
+from unassuming.noise import BlockSymmetric, Noise, Symmetric
 from unassuming.ranking import level_in_digits
 
 INPUT = "input"
@@ -199,6 +202,16 @@ INDEPENDENT = Remedy(
 SYMMETRIC = Remedy(
     "noise='symmetric', if the noise is symmetric", "--noise symmetric, if the noise is symmetric"
 )
+OTHER_CELLS = Remedy("leave out cells for the default", None)
+ANY_METHOD = Remedy("method='auto', which tries halves of the rows as well", None)
+ALL_AT_ONCE = Remedy(
+    "simultaneous=True: the bounds of the joint region are finite",
+    "unassuming region without --pointwise: the bounds of the joint region are finite",
+)
+BOUND_AT_ONCE = Remedy(
+    "a norm bound that you can assume: interval(norm_bound=B, simultaneous=True)",
+    "a norm bound that you can assume: --norm-bound B of unassuming region, without --pointwise",
+)
 EXCHANGEABLE = Remedy(
     "noise='exchangeable', if the noise is exchangeable",
     "--noise exchangeable, if the noise is exchangeable",
@@ -266,3 +279,75 @@ def status_of(lower: Array, upper: Array, otherwise: Status) -> Status:
     if np.isfinite(lower).all() and np.isfinite(upper).all():
         return Status.CERTIFIED
     return otherwise
+
+
+_LISTED = 4  # names in a sentence
+
+
+def listed(names: Sequence[str], which: BoolArray) -> str:
+    """Return some of the names, as many as a sentence can take."""
+    chosen = [names[i] for i in np.flatnonzero(which).tolist()]
+    if len(chosen) == len(names) > _LISTED:
+        return f"all {len(names)} numbers"
+    if len(chosen) > _LISTED + 1:
+        return f"{together(chosen[:_LISTED])} and {len(chosen) - _LISTED} others"
+    return together(chosen)
+
+
+def together(names: list[str]) -> str:
+    """Return names with commas between them; of inputs only the numbers are repeated."""
+    numbers = [name.removeprefix(f"{INPUT} ") for name in names]
+    if len(names) > 1 and all(map(str.isdecimal, numbers)):
+        return f"{INPUT}s {', '.join(numbers)}"
+    return ", ".join(names)
+
+
+def too_few(names: str, level: float, best: float, enough: str) -> Fact:
+    """Say that no interval of a level is finite, at which level one is, and what would do."""
+    if theorem.fewest_cells(level) > theorem.ALL:
+        return Cause.LEVEL_TOO_HIGH(names=names, level=level)
+    if best < 0.5:
+        return Cause.ALWAYS_INFINITE(names=names, level=level, enough=enough)
+    return Cause.LEVEL_INFINITE(names=names, level=level, best=best, enough=enough)
+
+
+def assumption_of(noise: Noise) -> str:
+    """Return what is assumed of the noise, in a few words."""
+    if type(noise) is Symmetric:
+        return "independent errors, symmetric about zero"
+    if type(noise) is BlockSymmetric:
+        return "independent blocks of rows, the errors of each symmetric about zero as a whole"
+    return f"that {noise.assumption}"
+
+
+def percent(level: float) -> str:
+    """Return a level in percent, as "95 %" or "96.9 %"."""
+    digits = len(level_in_digits(level)) - 2 if 0.9999 < level < 1 else 4
+    return f"{100 * level:.{digits}g} %"
+
+
+def tested(names: Sequence[str], tau: Array) -> str:
+    """Return a hypothesis in words."""
+    return joined(f"{n} = {t:.6g}" for n, t in zip(names, tau.tolist(), strict=True))
+
+
+def least_pvalue(cells: int, level: float) -> str:
+    """Return a caveat if no p-value of so many cells could reject at the level."""
+    least = 1 / theorem.number_of_words(cells)
+    if least <= 1 - level + 1e-9:
+        return ""
+    return f"Groups that determine what is tested: {cells}. So the p-value is at least {least:.4g}."
+
+
+def few_rows(level: float, rank: int) -> str:
+    """Return why nothing can be rejected at a level, and how many rows would do."""
+    rows = theorem.fewest_cells(level) * rank
+    return f"Rows are too few for a test at level {level:.6g}: about {rows} would do."
+
+
+# What tests say about their p-values.
+AN_UPPER_BOUND = "The p-value is an upper bound, from halves or permutations of the rows."
+HIDDEN = "The rows do not determine what is tested, so they cannot refute it."
+PART = "The rows determine {} of the {} equations; no more is tested."
+NOT_EXACT = "The p-value is an upper bound: it allows for the largest bias."
+AT_ONCE = "The p-value is an upper bound, from the joint region."

@@ -30,6 +30,7 @@ from unassuming.regions.problem import Problem
 from unassuming.regions.results import count, table
 from unassuming.regions.single.hypotheses import FTest, hypothesis_test
 from unassuming.regions.single.numbers import Numbers
+from unassuming.regions.single.summary import Query
 
 SIGNIFICANT = 0.05
 """An adjusted p-value of at most this is called a lack of fit."""
@@ -266,8 +267,9 @@ def _test(
     weight = problem.data("a test of lack of fit needs").weight
     objective = factory_for(model)(model, X, problem.objective.y, weight)
     numbers = Numbers(replace(problem, estimator=model, objective=objective, weighting="hessian"))
-    g, options = np.eye(objective.d)[-k:], SingleOptions()
-    test = hypothesis_test(numbers, g, [name] * k, level, options, np.zeros(k))
+    g = np.eye(objective.d)[-k:]
+    asked = Query(g, [name] * k, level, SingleOptions(), level, lambda _: False)
+    test = hypothesis_test(numbers, asked, np.zeros(k))
     if isinstance(test, FTest):
         return AddedFeature(name, k, test.pvalue, test.pvalue, True)
     if 1 / test.m > 1 - level + 1e-9:

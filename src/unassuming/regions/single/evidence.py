@@ -14,19 +14,15 @@ from unassuming._errors import NotAvailable
 from unassuming._numerics import Factor
 from unassuming._typing import Array, IntArray
 from unassuming._words import joined
-from unassuming.cells.balanced import NUMBERS
-from unassuming.cells.estimates import (
-    Coordinates,
-    KeptCells,
-    Sample,
-    centred_in_blocks,
-    opposite_pairs,
-)
+from unassuming.cells import estimates
+from unassuming.cells.division import BALANCED
+from unassuming.cells.estimates import Coordinates, KeptCells, Sample
 from unassuming.inputs import SingleOptions, check_single
 from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
 from unassuming.objectives import Design, DesignedObjective
 from unassuming.regions.problem import Problem
 
+IN_MEMORY = "build the region in memory with ua.confidence_region(estimator, X, y)."
 _NEED = "intervals and tests of one number at a time need"
 _AT_ONCE = "Use region.interval(simultaneous=True) or region.band(X), which hold for all at once."
 _WITHOUT = "Use unassuming region without --pointwise: its bounds hold at once."
@@ -100,13 +96,10 @@ class Evidence:
         turn: Callable[[Array], Array] = np.asarray
         Q, noise = problem.left_to_rotate
         if Q is not None:  # the loss does not allow to rotate the model
-            turned, turn = design.in_basis(Q), partial(_rotated, Q)
+            turned, turn = design.in_basis(Q), partial(np.dot, Q.T)
             assert turned is not None
             design, y = turned, turn(y)
-        w = problem.data(
-            f"{_NEED} cells or",
-            "build the region in memory with ua.confidence_region(estimator, X, y).",
-        ).weight
+        w = problem.data(f"{_NEED} cells or", IN_MEMORY).weight
         signs, swaps, spherical = sign_units_of(noise, n), swap_blocks_of(noise, n), False
         if is_spherical(noise):
             spherical = True
@@ -155,13 +148,11 @@ class Evidence:
     @cached_property
     def signed(self) -> Sample:
         """The rows with their weights, and the units in which signs change."""
-        return self._with(self.y)
+        return self.like()
 
-    def like(self, targets: Array) -> Sample:
-        """Return these rows with other targets (n,), in the basis of the data."""
-        return self._with(self.turn(targets))
-
-    def _with(self, y: Array) -> Sample:
+    def like(self, targets: Array | None = None) -> Sample:
+        """Return these rows, with other targets (n,) in the basis of the data if there are any."""
+        y = self.y if targets is None else self.turn(targets)
         units = self.signs if self.in_blocks else None
         options: dict[str, Any] = {"intercept": self.intercept, "units": units}
         return Sample.of(self.Phi, y, self.weight, found=self.factor, **options)
@@ -177,7 +168,7 @@ class Evidence:
     def centred(self) -> Sample:
         """The rows without their means in blocks of swaps: what exchangeable noise identifies."""
         assert self.swaps is not None
-        return Sample.of(centred_in_blocks(self.Phi, self.swaps), self.y)
+        return Sample.of(estimates.centred_in_blocks(self.Phi, self.swaps), self.y)
 
     def pairs(self, c: Array, cells: IntArray | None) -> IntArray:
         """Return pairs of rows (P, 2) that are opposite for one functional, inside given cells."""
@@ -187,7 +178,7 @@ class Evidence:
             both = np.column_stack([blocks, cells])
             blocks = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1).astype(np.intp)
         directions = np.column_stack([sample.at.vectors(c[None])[0][0], sample.at.ties])
-        return opposite_pairs(sample.Q @ directions * np.sqrt(self.n), blocks)
+        return estimates.opposite_pairs(sample.Q @ directions * np.sqrt(self.n), blocks)
 
     def paired(self, pairs: IntArray, targets: Array | None = None) -> Sample:
         """Return differences of pairs of rows (11.4), with the noise of rows."""
@@ -200,11 +191,6 @@ class Evidence:
             w = self.weight[first] * self.weight[second]
             w = w / (self.weight[first] + self.weight[second])
         return Sample.of(self.Phi[first] - self.Phi[second], y[first] - y[second], w)
-
-
-def _rotated(Q: Array, t: Array) -> Array:
-    """Return Qᵀt for one column (n,)."""
-    return np.asarray(t @ Q)
 
 
 JOINT, CELLS, AUTO = "joint", "cells", "auto"
@@ -249,19 +235,14 @@ def single_options(
     given: tuple[Any, Any, Any, Any],
 ) -> SingleOptions:
     """Check cells, method, weights and estimate of numbers one at a time in a setting."""
-    cells, method, weights, estimator = given
-    if kept is None:
-        need = "intervals and tests of one number at a time need"
-        options = check_single(cells, method, weights, estimator, problem.data(need).rows)
-    else:
-        options = check_single(cells, method, weights, estimator, problem.n)
-        if isinstance(options.cells, int) and options.cells > kept.number:
-            raise ValueError(
-                "cells are more than the stream has collected: expected at most "
-                f"{kept.number}, given {cells}. Leave cells out, or pass a smaller number."
-            )
+    options = check_single(*given, problem.data(_NEED).rows if kept is None else problem.n)
+    if kept is not None and options.number is not None and options.number > kept.number:
+        raise ValueError(
+            "cells are more than the stream has collected: expected at most "
+            f"{kept.number}, given {options.number}. Leave cells out, or pass a smaller number."
+        )
     if setting is not None:
-        setting.check(method, weights, estimator)
+        setting.check(*given[1:])
     return options
 
 
@@ -271,10 +252,10 @@ def check_at_once(
     """Return the method of simultaneous bounds, after checking what goes with it."""
     setting.check(method, weights, estimator)
     integer = isinstance(cells, (int, np.integer)) and not isinstance(cells, bool)
-    if cells is not None and not (method == CELLS and integer and cells in NUMBERS):
+    if cells is not None and not (method == CELLS and integer and cells in BALANCED):
         raise ValueError(
             "cells does not fit simultaneous bounds: expected a power of two up to "
-            f"{NUMBERS[-1]} with method='cells', given {cells!r} with method={method!r}. Leave it "
+            f"{BALANCED[-1]} with method='cells', given {cells!r} with method={method!r}. Leave it "
             "out for the default."
         )
     return str(method)

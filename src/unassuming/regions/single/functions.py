@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast, final
+from typing import cast, final
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -17,18 +17,24 @@ from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
 from unassuming._typing import Array, IntArray
 from unassuming.cells.estimates import by_unit, order_of
-from unassuming.cells.functions import Assumed, Coordinates, Kriging, System, Wanted
-from unassuming.cells.predict import interleaved, leading, unit_functions
+from unassuming.cells.functions import (
+    Assumed,
+    Coordinates,
+    Kriging,
+    System,
+    Wanted,
+    interleaved,
+    leading,
+)
 from unassuming.functionals import Functional
-from unassuming.inputs import SingleOptions, check_like, single_column, tangents
+from unassuming.inputs import check_like, single_column, tangents
 from unassuming.noise import sign_units_of
 from unassuming.objectives import Design, KernelDesign
 from unassuming.regions.problem import Problem
-from unassuming.regions.single.evidence import Setting, single_options
+from unassuming.regions.single.evidence import IN_MEMORY
 
 WORKING_SCALE = 1 / 40  # of B√k(x, x), which no value of the function exceeds
 
-IN_MEMORY = "build the region in memory with ua.confidence_region(estimator, X, y)."
 NO_NORMS = (
     "values of the function need k(z, z) at the new inputs, which a precomputed kernel does not "
     "give: pass the kernel itself, or use simultaneous=True."
@@ -102,24 +108,17 @@ class Functions:
                 "that: use noise='symmetric' or ua.noise.BlockSymmetric(blocks) if the noise is "
                 "symmetric, or method='joint'."
             )
-        self._units = None if int(units.max()) + 1 == len(units) else units
+        # Rows, or blocks of rows that change their sign together.
+        self.units = int(units.max()) + 1
+        self.blocks = self.units < len(units)
+        self._units = units if self.blocks else None
         self._made: dict[object, Kriging] = {}
         self._systems: dict[bool, System] = {}
-
-    @property
-    def units(self) -> int:
-        """Number of rows, or of blocks of rows that change their sign together."""
-        return self.problem.n if self._units is None else int(self._units.max()) + 1
 
     @property
     def ordered_units(self) -> IntArray | None:
         """The block of each row (n,) in the order of the rows, if signs change in blocks."""
         return None if self._units is None else self._units[self.order]
-
-    @property
-    def blocks(self) -> bool:
-        """Whether rows change their signs in blocks."""
-        return self._units is not None
 
     # The function as plain arrays
 
@@ -175,13 +174,6 @@ class Functions:
         """The outputs, in the order of the rows."""
         return np.asarray(self._turned(self.problem.objective.y[:, None])[self.order, 0])
 
-    def made_up(self, assumption: Assumption, rng: np.random.Generator) -> Array:
-        """Return the values of a random function of norm B/2 at the rows of the data (n,)."""
-        values, system = np.empty(self.problem.n), self.system(assumption)
-        f = system.features @ unit_functions(system, rng, 1)[0]
-        values[self.order] = (assumption.norm_bound or 0.0) / 2 * f
-        return values
-
     def coefficients(self, g: Array, assumption: Assumption) -> Wanted:
         """Return functionals (N, d) of the coefficients of features."""
         if self.design.dual:
@@ -208,11 +200,8 @@ class Functions:
             return self._of_features(g, assumption)
         self.system(assumption)  # refuses a kernel without a norm bound
         if functional.column is not None:
-            inputs, along = directions(self.problem, functional)
-            found = None if kernel is None else kernel.slopes(inputs, along)
-            if found is None:
-                raise NotAvailable(NO_SLOPES)
-            return self._of_kernel(g, found[1], np.sqrt(found[1]))
+            _, squares = slopes(design, *directions(self.problem, functional))
+            return self._of_kernel(g, squares, np.sqrt(squares))
         points = np.concatenate([self.problem.transform(X) for X, _ in functional.terms])
         C = np.concatenate([C for _, C in functional.terms], axis=1)
         square = None if kernel is None else kernel.squared_norms(points, C)
@@ -275,6 +264,14 @@ def directions(problem: Problem, functional: Functional) -> tuple[Array, Array]:
     return tangents(problem.transformers, X, functional.column)
 
 
+def slopes(design: Design, inputs: Array, along: Array) -> tuple[Array, Array]:
+    """Return slopes of a kernel as rows of the design (N, n), and their squared norms (N,)."""
+    found = None if design.kernel is None else design.kernel.slopes(inputs, along)
+    if found is None:
+        raise NotAvailable(NO_SLOPES)
+    return found
+
+
 def functional_rows(problem: Problem, functional: Functional) -> Array:
     """Return functionals of the function as rows of the design, shape (N, d)."""
     # For a kernel these are functionals of the representation; they give the estimate.
@@ -284,13 +281,5 @@ def functional_rows(problem: Problem, functional: Functional) -> Array:
         return np.asarray(np.hstack([C for _, C in functional.terms]) @ np.vstack(rows))
     inputs, along = directions(problem, functional)
     if design.dual:
-        found = None if design.kernel is None else design.kernel.slopes(inputs, along)
-        if found is None:
-            raise NotAvailable(NO_SLOPES)
-        along = found[0]
+        along, _ = slopes(design, inputs, along)
     return np.column_stack([np.zeros(len(along)), along]) if design.intercept else along
-
-
-def function_options(functions: Functions, *given: Any) -> SingleOptions:
-    """Check cells, method, weights and estimate of values of a function."""
-    return single_options(functions.problem, None, Setting.FUNCTION, given)

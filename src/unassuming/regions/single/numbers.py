@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -12,41 +12,13 @@ from scipy.special import ndtri, stdtr, stdtrit
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.codes import ALL, CODED, all_in_use, fewest_cells, number_of_words
+from unassuming.cells import estimates, theorem, tournament
 from unassuming.cells.division import NUMBERS, Division, divide, half_width, information
-from unassuming.cells.estimates import (
-    CellSums,
-    Coordinates,
-    Sample,
-    fits,
-    order_of,
-    robust_estimates,
-)
-from unassuming.cells.theorem import intervals
-from unassuming.cells.tournament import (
-    Halves,
-    certified,
-    certified_level,
-    halves,
-    halves_where_narrower,
-    palmrt_spans,
-    permutations,
-)
 from unassuming.inputs import SingleOptions
-from unassuming.regions.explain import (
-    EXCHANGEABLE,
-    FEWER_FEATURES,
-    SYMMETRIC,
-    Cause,
-    Explanation,
-    Fact,
-    Remedy,
-    Status,
-    lower_level,
-)
+from unassuming.regions import explain
 from unassuming.regions.problem import Problem
 from unassuming.regions.single.evidence import Evidence, Setting, single_options
-from unassuming.regions.single.summary import NOTHING, Answer, listed, together
+from unassuming.regions.single.summary import NOTHING, Answer, Query
 
 # Pairs with a wider predicted interval, in units of the normal one, give way to permutations; cells
 # of rows with a wider one are compared with cells of pairs, if the noise allows both.
@@ -69,7 +41,7 @@ class Way:
     width: float = np.inf
     places: IntArray | None = None
     merged: int = 0
-    halves: Halves | None = None
+    halves: tournament.Halves | None = None
     pairs: IntArray | None = None
 
 
@@ -77,50 +49,34 @@ class Way:
 class Numbers:
     """Intervals and tests of single functionals of the coefficients of one region."""
 
-    left_out: tuple[Fact, ...] = ()
+    left_out: tuple[explain.Fact, ...] = ()
 
-    def __init__(self, problem: Problem, evidence: Evidence | None = None) -> None:
-        self.problem = problem
-        self.evidence = Evidence.of(problem) if evidence is None else evidence
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.evidence = problem, Evidence.of(problem)
         self._ways: dict[object, Way] = {}
-        self._paired: dict[int, Sample] = {}
+        self._paired: dict[int, estimates.Sample] = {}
 
     def options(self, *given: Any) -> SingleOptions:
         """Check cells, method, weights and estimate."""
         kept = self.evidence.kept
         return single_options(self.problem, kept, Setting.STREAM if kept else None, given)
 
-    def answer(
-        self,
-        g: Array,
-        names: Sequence[str],
-        level: float,
-        options: SingleOptions,
-        chosen_for: float,
-        jointly: Callable[[float], bool],
-    ) -> Answer:
-        """Return intervals and p-values of functionals (N, d), and what is said about them."""
-        # `jointly` says whether the joint region of a level is bounded.
-        out = self.outcome(g, level, options, chosen_for=chosen_for)
+    def answer(self, asked: Query) -> Answer:
+        """Return intervals and p-values of functionals, and what is said about them."""
+        out = self.outcome(asked.g, asked.level, asked.options, chosen_for=asked.chosen_for)
         certain = np.isin(out.method, CERTIFIED) & out.finite
-        facts = (Cause.CERTIFIED_ALONE(names=listed(names, certain)),) if certain.any() else ()
+        named = explain.listed(asked.names, certain)
+        facts = (explain.Cause.CERTIFIED_ALONE(names=named),) if certain.any() else ()
         if out.finite.all():
-            return replace(out, why=Explanation(facts))
-        why = self._why_infinite(g, names, out, level, options, jointly)
+            return replace(out, why=explain.Explanation(facts))
+        why = self._why_infinite(asked, out)
         why = replace(why, facts=(*facts, *why.facts))
-        return replace(out, status=Status.TOO_FEW_CELLS, why=why)
+        return replace(out, status=explain.Status.TOO_FEW_CELLS, why=why)
 
-    def _why_infinite(
-        self,
-        g: Array,
-        names: Sequence[str],
-        out: Answer,
-        level: float,
-        options: SingleOptions,
-        jointly: Callable[[float], bool],
-    ) -> Explanation:
-        """Say why intervals of functionals (N, d) are infinite, and what to do."""
-        facts, remedies = list[Fact](), list[Remedy]()
+    def _why_infinite(self, asked: Query, out: Answer) -> explain.Explanation:
+        """Say why intervals are infinite, and what to do."""
+        g, names, level, options = asked.g, asked.names, asked.level, asked.options
+        facts, remedies = list[explain.Fact](), list[explain.Remedy]()
         evidence, given, infinite = self.evidence, options.cells is not None, ~out.finite
         at = evidence.whole
         hidden, shift = infinite & ~at.vectors(g)[2], np.zeros_like(infinite)
@@ -129,35 +85,35 @@ class Numbers:
         if not evidence.flips and evidence.swaps is not None and not evidence.spherical:
             shift = infinite & ~hidden & ~evidence.centred.at.vectors(g)[2]
         if shift.any():
-            facts.append(Cause.SHIFT_NOT_SEEN(names=listed(names, shift)))
-            remedies.append(SYMMETRIC)
+            facts.append(explain.Cause.SHIFT_NOT_SEEN(names=explain.listed(names, shift)))
+            remedies.append(explain.SYMMETRIC)
         few = infinite & ~hidden & ~shift
         if few.any():
             reached = self.highest_levels(g[few], level, options)
             if given:
-                least, needed = int(out.cells[few].min()), fewest_cells(level)
-                facts.append(Cause.CELLS_CHOSEN(level=level, needed=needed, cells=least))
+                least, needed = int(out.cells[few].min()), theorem.fewest_cells(level)
+                facts.append(explain.Cause.CELLS_CHOSEN(level=level, needed=needed, cells=least))
             for one in np.unique(reached).tolist() if not given else ():
                 same = np.zeros_like(few)
                 same[np.flatnonzero(few)[reached == one]] = True
                 enough = enough_rows(evidence, g[same], level)
-                facts.append(too_few(listed(names, same), level, one, enough))
+                facts.append(explain.too_few(explain.listed(names, same), level, one, enough))
             if reached.min() >= 0.5:
-                remedies.append(lower_level(float(reached.min())))
+                remedies.append(explain.lower_level(float(reached.min())))
             rows = evidence.signs is not None and not evidence.in_blocks and evidence.swaps is None
             offers = {
-                OTHER_CELLS: given,
-                ANY_METHOD: options.method in ("cells", "pairs"),
-                EXCHANGEABLE: rows and not given and at.rows > 2 * at.rank,
-                ALL_AT_ONCE: not hidden.any() and jointly(level),
+                explain.OTHER_CELLS: given,
+                explain.ANY_METHOD: options.method in ("cells", "pairs"),
+                explain.EXCHANGEABLE: rows and not given and at.rows > 2 * at.rank,
+                explain.ALL_AT_ONCE: not hidden.any() and asked.jointly(level),
             }
             remedies += [remedy for remedy, works in offers.items() if works]
-        if hidden.any() or (few.any() and fewest_cells(level) <= ALL):
-            remedies.append(FEWER_FEATURES)
+        if hidden.any() or (few.any() and theorem.fewest_cells(level) <= theorem.ALL):
+            remedies.append(explain.FEWER_FEATURES)
             w, mixed = evidence.weight, evidence.spherical or evidence.swaps is not None
             if w is None or not mixed or (w == w[0]).all():
-                remedies.append(NORM_BOUND)
-        return Explanation(tuple(facts), tuple(remedies))
+                remedies.append(explain.BOUND_AT_ONCE)
+        return explain.Explanation(tuple(facts), tuple(remedies))
 
     def outcome(
         self,
@@ -178,7 +134,47 @@ class Numbers:
                 alike = way.method, id(way.places), way.merged, id(way.pairs), id(way.halves)
                 groups.setdefault(alike, []).append(i)
         for rows in groups.values():
-            self._fill(out, rows, g[rows], ways[rows[0]], level, options, tau[rows])
+            way = ways[rows[0]]
+            at, sample = self.coordinates(way), None if way.merged else self.sample(way)
+            U, size, _ = at.vectors(g[rows])
+            center = at.estimates(g[rows])
+            distance = (tau[rows] - center) / size
+            out.method[rows], out.estimate[rows] = way.method, center
+            rank: IntArray | int = 0
+            m: IntArray | int = 0
+            attained: Array | float = level
+            if way.merged or way.places is not None:
+                got = theorem.intervals(
+                    *self.in_cells(g[rows], way, options), level, distance, at.blur
+                )
+                out.estimate[rows] = center + size * np.nan_to_num(got.estimate)
+                out.cells[rows], rank, m = got.cells, got.m - got.count, got.m
+                lower, upper, pvalue = got.lower, got.upper, got.pvalue
+                attained = got.level
+            elif way.method == "t":
+                freedom, pvalue, half = at.rows - at.rank, np.ones(len(rows)), np.inf
+                if freedom > 0:
+                    error = at.rest / np.sqrt(freedom)
+                    half = float(stdtrit(freedom, 0.5 + level / 2)) * error
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        t = np.where(distance == 0, 0.0, np.abs(distance) / error)
+                    pvalue = 2 * stdtr(freedom, -t)
+                lower, upper = np.full(len(rows), -half), np.full(len(rows), half)
+            elif sample is not None and way.halves is not None:
+                found, m = way.halves.spans(sample, U, robust=options.robust), way.halves.m
+                lower, upper, pvalue = tournament.certified(found, level, distance)
+            elif sample is not None and way.method == "palmrt":
+                lower, upper, pvalue, m = self._by_permutations(sample, U, level, distance)
+            else:
+                continue
+            if way.method in CERTIFIED:
+                rank, attained = (
+                    np.rint(m - m * pvalue + 1),
+                    tournament.certified_level(level, int(m)),
+                )
+            out.pvalue[rows], out.rank[rows], out.m[rows] = pvalue, rank, m
+            out.lower[rows], out.upper[rows] = _ends(center, size, lower, upper)
+            out.level[rows] = np.where(out.finite[rows], attained, 1.0)
         return out
 
     def highest_levels(self, g: Array, level: float, options: SingleOptions) -> Array:
@@ -190,12 +186,6 @@ class Numbers:
                 ways = self.ways(g[left], float(lower), options)
                 best[left[[bool(np.isfinite(way.width)) for way in ways]]] = lower
         return best
-
-    def with_outputs(self, y: Array) -> Numbers:
-        """Return the same numbers for other outputs, answered in the ways chosen until now."""
-        other = Numbers(self.problem, replace(self.evidence, y=y))
-        other._ways = self._ways
-        return other
 
     def takes_t(self, options: SingleOptions) -> bool:
         """Whether t intervals and F tests are used; refuses what the noise does not allow."""
@@ -218,7 +208,7 @@ class Numbers:
             )
         return method == "t"
 
-    def sample(self, way: Way) -> Sample:
+    def sample(self, way: Way) -> estimates.Sample:
         """Return the rows, or the differences of pairs of rows, that a way is about."""
         if way.pairs is None:
             return self.evidence.plain if way.method in ("palmrt", "t") else self.evidence.signed
@@ -227,11 +217,11 @@ class Numbers:
             self._paired[key] = self.evidence.paired(way.pairs)
         return self._paired[key]
 
-    def coordinates(self, way: Way) -> Coordinates:
+    def coordinates(self, way: Way) -> estimates.Coordinates:
         """Return the coordinates of the rows of one way."""
         return self.evidence.whole if self.evidence.kept is not None else self.sample(way).at
 
-    def sums(self, way: Way) -> CellSums:
+    def sums(self, way: Way) -> estimates.CellSums:
         """Return the sums over the cells of one way."""
         if self.evidence.kept is not None:
             return self.evidence.kept.sums.merged(way.merged)
@@ -241,14 +231,14 @@ class Numbers:
     def in_cells(self, g: Array, way: Way, options: SingleOptions) -> tuple[Array, Array]:
         """Return β (N, K), as distances from least squares, and weights, 0 for unused cells."""
         U, sums = self.coordinates(way).vectors(g)[0], self.sums(way)
-        v, beta = fits(sums.G, sums.h, U)
+        v, beta = estimates.fits(sums.G, sums.h, U)
         if options.robust:
             sample = self.sample(way)
             assert way.places is not None
-            labels = sample.labels(way.places)
-            beta = robust_estimates(sample.Q, sample.e, labels, len(way.places), U)
+            labels = estimates.labels_of(way.places, len(sample.atoms), sample.units)
+            beta = estimates.robust_estimates(sample.Q, sample.e, labels, len(way.places), U)
         weights = sums.residual_weights(v) if options.weights == "residuals" else v
-        return beta, np.where(all_in_use(v), weights, 0.0)
+        return beta, np.where(theorem.all_in_use(v), weights, 0.0)
 
     # The choice
 
@@ -285,7 +275,12 @@ class Numbers:
         return ways
 
     def _of_rows(
-        self, sample: Sample, g: Array, level: float, options: SingleOptions, name: str = "cells"
+        self,
+        sample: estimates.Sample,
+        g: Array,
+        level: float,
+        options: SingleOptions,
+        name: str = "cells",
     ) -> list[Way]:
         """Choose cells or halves of rows, or of pairs."""
         U, size, seen = sample.at.vectors(g)
@@ -295,7 +290,7 @@ class Numbers:
         U, size, made = U[known], size[known], None
         cells, widths = [Division()] * len(U), np.full(len(U), np.inf)
         if options.method == "halves":
-            made = halves(sample.atoms, level)
+            made = tournament.halves(sample.atoms, level)
             widths = widths if made is None else made.widths(sample.atoms, U)
         else:
             cells = self._cells(sample, U, level, options)
@@ -305,7 +300,7 @@ class Numbers:
                 if options.robust and own.places is not None and len(own.places) > most:
                     cells[j] = Division(own.places)
             lost = np.array([one.width for one in cells])
-            made, widths = halves_where_narrower(sample.atoms, U, level, lost)
+            made, widths = tournament.halves_where_narrower(sample.atoms, U, level, lost)
         for i, one, half, unit in zip(known, cells, widths, size, strict=True):
             if half < one.width or options.method == "halves":
                 ways[i] = Way("halves", float(half * unit), halves=made)
@@ -314,7 +309,7 @@ class Numbers:
         return ways
 
     def _cells(
-        self, sample: Sample, U: Array, level: float, options: SingleOptions
+        self, sample: estimates.Sample, U: Array, level: float, options: SingleOptions
     ) -> list[Division]:
         """Return the cells of each number, given or chosen."""
         given, atoms = options.number, sample.atoms
@@ -329,7 +324,7 @@ class Numbers:
                 f"cells, given {given}. Leave it out for the default."
             )
         else:  # for a level that so many cells attain
-            cells = divide(atoms, U, min(level, 1 - 1 / number_of_words(given)), given)
+            cells = divide(atoms, U, min(level, 1 - 1 / theorem.number_of_words(given)), given)
         for i, (one, u) in enumerate(zip(cells, U, strict=True)):
             if one.places is not None:
                 v = information(atoms, one.places, u[None])[0]
@@ -368,76 +363,29 @@ class Numbers:
         kept = self.evidence.kept
         assert kept is not None
         U, size, seen = kept.at.vectors(g)
-        most = min(kept.number, CODED)
+        most = min(kept.number, theorem.CODED)
         numbers = sorted({K for K in NUMBERS if most >= K} | {most}, reverse=True)
         numbers = numbers if options.number is None else [options.number]
         ways = [Way("cells" if one else NOTHING, merged=numbers[0]) for one in seen]
         for K in numbers:
             sums = kept.sums.merged(K)
-            for i, v in enumerate(fits(sums.G, sums.h, U)[0]):
+            for i, v in enumerate(estimates.fits(sums.G, sums.h, U)[0]):
                 new = Way("cells", half_width(v, level) * float(size[i]), merged=K)
                 ways[i] = new if seen[i] and new.width < ways[i].width else ways[i]
         return ways
 
     # The answers
 
-    def _fill(
-        self,
-        out: Answer,
-        rows: list[int],
-        g: Array,
-        way: Way,
-        level: float,
-        options: SingleOptions,
-        tau: Array,
-    ) -> None:
-        """Fill in the numbers that are answered in one way."""
-        at, sample = self.coordinates(way), None if way.merged else self.sample(way)
-        U, size, _ = at.vectors(g)
-        center = at.estimates(g)
-        distance = (tau - center) / size
-        out.method[rows], out.estimate[rows] = way.method, center
-        rank: IntArray | int = 0
-        m: IntArray | int = 0
-        attained: Array | float = level
-        if way.merged or way.places is not None:
-            got = intervals(*self.in_cells(g, way, options), level, distance, at.blur)
-            out.estimate[rows] = center + size * np.nan_to_num(got.estimate)
-            out.cells[rows], rank, m = got.cells, got.m - got.count, got.m
-            lower, upper, pvalue = got.lower, got.upper, got.pvalue
-            attained = got.level
-        elif way.method == "t":
-            freedom, pvalue, half = at.rows - at.rank, np.ones(len(g)), np.inf
-            if freedom > 0:
-                error = at.rest / np.sqrt(freedom)
-                half = float(stdtrit(freedom, 0.5 + level / 2)) * error
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    t = np.where(distance == 0, 0.0, np.abs(distance) / error)
-                pvalue = 2 * stdtr(freedom, -t)
-            lower, upper = np.full(len(g), -half), np.full(len(g), half)
-        elif sample is not None and way.halves is not None:
-            found, m = way.halves.spans(sample, U, robust=options.robust), way.halves.m
-            lower, upper, pvalue = certified(found, level, distance)
-        elif sample is not None and way.method == "palmrt":
-            lower, upper, pvalue, m = self._by_permutations(sample, U, level, distance)
-        else:
-            return
-        if way.method in CERTIFIED:
-            rank, attained = np.rint(m - m * pvalue + 1), certified_level(level, int(m))
-        out.pvalue[rows], out.rank[rows], out.m[rows] = pvalue, rank, m
-        out.lower[rows], out.upper[rows] = _ends(center, size, lower, upper)
-        out.level[rows] = np.where(out.finite[rows], attained, 1.0)
-
     def _by_permutations(
-        self, sample: Sample, U: Array, level: float, distance: Array
+        self, sample: estimates.Sample, U: Array, level: float, distance: Array
     ) -> tuple[Array, Array, Array, int]:
         """Return certified ends and p-values from permutations within blocks (11.4), and m."""
         blocks = self.evidence.swaps
         assert blocks is not None
-        order = order_of(sample.atoms.ordered_by, blocks=blocks)
-        moves = permutations(blocks[order])
-        parts = [palmrt_spans(sample.Q[order], sample.e[order], u, moves) for u in U]
-        ends = [certified(one, level, t) for one, t in zip(parts, distance, strict=True)]
+        order = estimates.order_of(sample.atoms.ordered_by, blocks=blocks)
+        moves = tournament.permutations(blocks[order])
+        parts = [tournament.palmrt_spans(sample.Q[order], sample.e[order], u, moves) for u in U]
+        ends = [tournament.certified(one, level, t) for one, t in zip(parts, distance, strict=True)]
         lower, upper, pvalue = (np.concatenate(part) for part in zip(*ends, strict=True))
         return lower, upper, pvalue, len(moves) + 1
 
@@ -456,34 +404,14 @@ def _ends(center: Array, size: Array, lower: Array, upper: Array) -> tuple[Array
 
 _ROWS_FOR_HALVES = 4  # for each coefficient, from which halves are within twice the t interval
 
-OTHER_CELLS = Remedy("leave out cells for the default", None)
-ANY_METHOD = Remedy("method='auto', which tries halves of the rows as well", None)
-ALL_AT_ONCE = Remedy(
-    "simultaneous=True: the bounds of the joint region are finite",
-    "unassuming region without --pointwise: the bounds of the joint region are finite",
-)
-NORM_BOUND = Remedy(
-    "a norm bound that you can assume: interval(norm_bound=B, simultaneous=True)",
-    "a norm bound that you can assume: --norm-bound B of unassuming region, without --pointwise",
-)
-
-
-def too_few(names: str, level: float, best: float, enough: str) -> Fact:
-    """Say that no interval of a level is finite, at which level one is, and what would do."""
-    if fewest_cells(level) > ALL:
-        return Cause.LEVEL_TOO_HIGH(names=names, level=level)
-    if best < 0.5:
-        return Cause.ALWAYS_INFINITE(names=names, level=level, enough=enough)
-    return Cause.LEVEL_INFINITE(names=names, level=level, best=best, enough=enough)
-
 
 def _dependence(
     evidence: Evidence, columns: Sequence[str], g: Array, names: Sequence[str], hidden: BoolArray
-) -> Iterator[Fact]:
+) -> Iterator[explain.Fact]:
     """Name the columns that depend on each other, in groups, and other undetermined numbers."""
     n, d = evidence.n, len(columns)
     if n < d:
-        yield Cause.ROWS_MISSING(n=n, d=d, names=listed(names, hidden))
+        yield explain.Cause.ROWS_MISSING(n=n, d=d, names=explain.listed(names, hidden))
         return
     found = evidence.whole.factor
     unseen = np.flatnonzero(found.unseen(np.eye(d)))
@@ -498,14 +426,16 @@ def _dependence(
     single = np.count_nonzero(g, axis=1) == 1
     asked = np.argmax(np.abs(g[hidden & single]), axis=1)
     for one in np.unique(group[np.isin(unseen, asked)]).tolist():
-        yield Cause.DEPEND(names=together([columns[j] for j in unseen[group == one]]))
+        yield explain.Cause.DEPEND(
+            names=explain.together([columns[j] for j in unseen[group == one]])
+        )
     if (hidden & ~single).any():
-        yield Cause.NOT_IN_DESIGN(names=listed(names, hidden & ~single))
+        yield explain.Cause.NOT_IN_DESIGN(names=explain.listed(names, hidden & ~single))
 
 
 def enough_rows(evidence: Evidence, g: Array, level: float) -> str:
     """Return about how many rows or blocks like these have finite intervals of functionals."""
-    needed, rank = fewest_cells(level), evidence.whole.rank
+    needed, rank = theorem.fewest_cells(level), evidence.whole.rank
     if evidence.clusters is not None and evidence.clusters < needed:
         return f"{needed:,} blocks of rows"
     rows = max(_ROWS_FOR_HALVES * rank, evidence.n + 1)

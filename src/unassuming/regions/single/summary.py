@@ -12,10 +12,10 @@ import numpy as np
 
 from unassuming._frames import as_frame
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming._words import joined, shown
-from unassuming.noise import BlockSymmetric, Noise, Symmetric
-from unassuming.ranking import Level, as_double, as_levels, level_in_digits, pvalue_in_print
-from unassuming.regions.explain import INPUT, Cause, Explanation, Language, Status
+from unassuming._words import shown
+from unassuming.inputs import SingleOptions
+from unassuming.ranking import Level, as_double, as_levels, pvalue_in_print
+from unassuming.regions.explain import Cause, Explanation, Language, Status, assumption_of, percent
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import IntervalUnion, Levels, several, table
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 NOTHING = "nothing"  # the method for a number that the rows do not determine
 
-_SHOWN, _LISTED = 40, 4  # rows of a summary that are printed, names listed in a sentence
+_SHOWN = 40  # rows of a summary that are printed
 _VISIBLE = 0.1  # estimates that differ by a larger share of the interval are pointed out
 
 
@@ -40,34 +40,30 @@ class Summary:
     names : tuple of N str
         The coefficients, or g0, g1, ... for functionals given by numbers.
     estimate : array of shape (N,)
-        The estimates that belong to the intervals: least squares, without a penalty, with the other
-        coefficients free in each group of rows. NaN where the rows determine none.
+        Least squares with the other coefficients free in each group of rows, without a penalty. NaN
+        where the rows determine nothing.
     lower, upper : arrays of shape (N,)
-        The intervals, infinite where the data allow nothing finite at this level, and NaN where no
-        value is in the region.
+        The intervals: infinite if nothing finite is known, NaN if no value is in the region.
     pvalue : array of shape (N,)
-        P-values of the hypotheses that the numbers are 0. With ``simultaneous`` they are adjusted.
+        P-values of the hypotheses that the numbers are 0, adjusted if ``simultaneous``.
     model_estimate : array of shape (N,)
         The estimates of the model, with its penalty.
     level : array of shape (N,)
         The attained levels, at least ``requested_level``.
     method : tuple of N str
-        How each interval was found: "cells", "pairs", "halves", "palmrt", "t", "balanced cells" or
-        "joint region".
+        "cells", "pairs", "halves", "palmrt", "t", "balanced cells" or "joint region".
     requested_level : float
     simultaneous : bool
         Whether all intervals hold at once.
-    model : str
-        The model in one line.
-    assumption : str
-        What the levels rest on, in a few words.
+    model, assumption : str
+        The model in one line, and what the levels rest on.
     explanation : Explanation
-        What is remarkable about the intervals, why some are infinite, and remedies, as values.
+        What is remarkable about the intervals, why some are infinite, and remedies.
     smallest_pvalue : array of shape (N,), or None
         The smallest p-values that are possible.
     sets : tuple of N IntervalUnion, or None
         The values that are not rejected, if they need not form an interval: for the coefficient of
-        an endogenous column. Then ``lower`` and ``upper`` are the ends of their hull.
+        an endogenous column, where ``lower`` and ``upper`` are the ends of their hull.
 
     Examples
     --------
@@ -177,12 +173,6 @@ class Summary:
         return f"<div><table><tr>{head}</tr>{body}</table>{said}</div>"
 
 
-def percent(level: float) -> str:
-    """Return a level in percent, as "95 %" or "96.9 %"."""
-    digits = len(level_in_digits(level)) - 2 if 0.9999 < level < 1 else 4
-    return f"{100 * level:.{digits}g} %"
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Answer:
@@ -264,13 +254,20 @@ class Answer:
         return {name: getattr(self, name) for name in names}
 
 
-def assumption_of(noise: Noise) -> str:
-    """Return what is assumed of the noise, in a few words."""
-    if type(noise) is Symmetric:
-        return "independent errors, symmetric about zero"
-    if type(noise) is BlockSymmetric:
-        return "independent blocks of rows, the errors of each symmetric about zero as a whole"
-    return f"that {noise.assumption}"
+@final
+@dataclass(frozen=True, eq=False)
+class Query:
+    """Functionals (N, d) with names, a level, and how they are answered."""
+
+    # Cells and halves are those for the level `chosen_for`; `jointly` says whether the joint region
+    # of a level is bounded.
+
+    g: Array
+    names: Sequence[str]
+    level: float
+    options: SingleOptions
+    chosen_for: float
+    jointly: Callable[[float], bool]
 
 
 def check_level(level: Any) -> float:
@@ -288,26 +285,3 @@ def at_each(level: Any, at: Callable[[float], T]) -> Any:
 def highest(level: Any) -> float:
     """Return the highest of one level or several: cells and halves are chosen for it."""
     return max(check_level(one) for one in as_levels(level))
-
-
-def listed(names: Sequence[str], which: BoolArray) -> str:
-    """Return some of the names, as many as a sentence can take."""
-    chosen = [names[i] for i in np.flatnonzero(which).tolist()]
-    if len(chosen) == len(names) > _LISTED:
-        return f"all {len(names)} numbers"
-    if len(chosen) > _LISTED + 1:
-        return f"{together(chosen[:_LISTED])} and {len(chosen) - _LISTED} others"
-    return together(chosen)
-
-
-def together(names: list[str]) -> str:
-    """Return names with commas between them; of inputs only the numbers are repeated."""
-    numbers = [name.removeprefix(f"{INPUT} ") for name in names]
-    if len(names) > 1 and all(map(str.isdecimal, numbers)):
-        return f"{INPUT}s {', '.join(numbers)}"
-    return ", ".join(names)
-
-
-def tested(names: Sequence[str], tau: Array) -> str:
-    """Return a hypothesis in words."""
-    return joined(f"{n} = {t:.6g}" for n, t in zip(names, tau.tolist(), strict=True))

@@ -13,58 +13,35 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
 from unassuming._numerics import factor
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.balanced import (
-    NUMBERS,
-    BalancedBand,
-    balanced_band,
-    balanced_places,
-    narrowest,
-    sigma,
-)
-from unassuming.cells.codes import fewest_cells, largest_q, number_of_words
+from unassuming.cells import theorem
+from unassuming.cells.division import BALANCED, balanced_places, narrowest
 from unassuming.cells.estimates import CellSums, fits
 from unassuming.cells.functions import (
-    BandSizes,
+    Choice,
     Errors,
     Kriging,
     Wanted,
+    band_sizes,
     biased_intervals,
-    function_band,
-)
-from unassuming.cells.predict import (
-    Choice,
     choose,
     choose_band,
     joint_of_kernel,
     looked_at,
     numbers_of_cells,
 )
-from unassuming.cells.theorem import Intervals
 from unassuming.inputs import SingleOptions
 from unassuming.ranking import Level, RankTest
-from unassuming.regions.explain import (
-    FEWER_FEATURES,
-    Cause,
-    Explanation,
-    Fact,
-    Remedy,
-    Status,
-    lower_level,
-)
+from unassuming.regions import explain
 from unassuming.regions.problem import Problem
 from unassuming.regions.results import count
 from unassuming.regions.shapes import OuterBounds, Question, Shape
 from unassuming.regions.single.evidence import CELLS, JOINT, Evidence
 from unassuming.regions.single.functions import Assumption, Functions
-from unassuming.regions.single.numbers import NORM_BOUND, OTHER_CELLS, too_few
 from unassuming.regions.single.summary import Answer
 
 T = TypeVar("T")
 
-_BALANCED_NEED = "balanced cells need noise whose signs may change"
 NO_MEMBERS = "balanced cells do not search for members: leave out inner, or use method='joint'."
-NOT_EXACT = "The p-value is an upper bound: it allows for the largest bias."
-AT_ONCE = "The p-value is an upper bound, from the joint region."
 
 # With more rows the joint region is not predicted: its cost would exceed that of the cells. With
 # more than a few, only intervals of so many noise scales on each side are compared with it. It is
@@ -93,7 +70,9 @@ class BalancedCells:
         v, beta = fits(self.sums.G, self.sums.h, self.U)
         some, hidden = self.known & (self.size > 0), not self.known.all()
         size = np.where(some, self.size, 1.0)
-        found = balanced_band(beta, np.where(some, sigma(v), np.inf), level, -self.whole / size)
+        found = theorem.balanced_band(
+            beta, np.where(some, theorem.sigma(v), np.inf), level, -self.whole / size
+        )
         center = np.where(self.known, self.whole + size * np.nan_to_num(found.estimate), np.nan)
         half = np.where(some | ~self.known, size * found.half_width, 0.0)  # a functional of zero
         return Answer.of(
@@ -105,8 +84,8 @@ class BalancedCells:
             m=found.m,
             level=1 - found.q / found.m if found.q else 1.0,
             method="balanced cells",
-            status=Status.UNDETERMINED if hidden else Status.ALL_AT_ONCE,
-            why=Explanation((Cause.HIDDEN(),) if hidden else ()),
+            status=explain.Status.UNDETERMINED if hidden else explain.Status.ALL_AT_ONCE,
+            why=explain.Explanation((explain.Cause.HIDDEN(),) if hidden else ()),
             simultaneous=True,
         )
 
@@ -122,7 +101,7 @@ def balanced_cells(
             raise NotAvailable(NO_MEMBERS)
         evidence = Evidence.of(problem)
         if not evidence.flips:
-            needed = f"{_BALANCED_NEED}, and {problem.noise!r} does not declare that"
+            needed = f"balanced cells need noise whose signs may change, not {problem.noise!r}"
             raise NotAvailable(
                 f"{needed}: use method='joint', or noise='symmetric' if the noise is symmetric.",
                 f"{needed}: use --method joint, or --noise symmetric if the noise is symmetric.",
@@ -159,7 +138,7 @@ def _balanced(
     U, size, known = at.vectors(g)
     some = known & (size > 0)
     most = (evidence.clusters or at.rows) if kept is None else kept.number
-    numbers = [K for K in NUMBERS if largest_q(level, K)] if cells is None else [cells]
+    numbers = [K for K in BALANCED if theorem.largest_q(level, K)] if cells is None else [cells]
     numbers = [K for K in numbers if most >= K and K * at.rank <= at.rows]
 
     def sums(K: int) -> CellSums:
@@ -187,7 +166,7 @@ def too_few_balanced(
     level: float, there: str, each: int, chosen: int | None, *, joint: bool = True
 ) -> NotAvailable:
     """Return the refusal where balanced cells are too few: what it takes, and what there is."""
-    numbers = [K for K in NUMBERS if largest_q(level, K)]
+    numbers = [K for K in BALANCED if theorem.largest_q(level, K)]
     K = chosen or (numbers[0] if numbers else 0)
     rows = f" of at least {each} rows each" * (each > 1)
     why = f"it takes {K} cells{rows}, and {there}"
@@ -254,10 +233,11 @@ class Asked:
 
 @final
 class Cells:
-    """Cells of the rows for functionals under one assumption."""
+    """Cells of the rows for functionals of the function, and what they say about these."""
 
-    def __init__(self, functions: Functions, wanted: Wanted, assumption: Assumption) -> None:
-        self.functions, self.wanted, self.assumption = functions, wanted, assumption
+    def __init__(self, functions: Functions, asked: Asked) -> None:
+        self.functions, self.asked, self.wanted = functions, asked, asked.wanted
+        self.assumption = assumption = asked.assumption
         self.system, self.assumed = functions.system(assumption), functions.assumed(assumption)
 
     def chosen(self, level: float, cells: int | IntArray | None) -> tuple[list[Kriging], Choice]:
@@ -283,11 +263,11 @@ class Cells:
 
     def intervals(
         self, made: tuple[list[Kriging], Choice], level: float, tau: Array | float = 0.0
-    ) -> Intervals:
+    ) -> theorem.Intervals:
         """Return the intervals of functionals, and p-values; NaN if no bounded function agrees."""
         N, (divisions, choice) = len(self.wanted), made
         ends = [np.full(N, np.nan) for _ in range(3)]
-        out = Intervals(*ends, *(np.zeros(N, dtype=np.intp) for _ in range(4)))
+        out = theorem.Intervals(*ends, *(np.zeros(N, dtype=np.intp) for _ in range(4)))
         beyond, tau = self.assumption.beyond, np.broadcast_to(tau, N)
         for which, mu in np.unique(np.column_stack([choice.which, choice.mu]), axis=0).tolist():
             same = np.flatnonzero((choice.which == which) & (choice.mu == mu))
@@ -300,14 +280,13 @@ class Cells:
         out.upper[:] = np.where(agrees, out.upper + beyond, np.nan)
         return out
 
-    def band(self, kriging: Kriging, mu: float, level: float) -> BalancedBand:
+    def band(self, kriging: Kriging, mu: float, level: float) -> theorem.BalancedBand:
         """Return the simultaneous band from the balanced cells of a division."""
         parts = []
         for _, u, errors in self._estimated(kriging, mu, np.arange(len(self.wanted))):
-            sizes = BandSizes.of(errors, self.assumed)
-            parts.append((u, sizes.scale, sizes.bias))
+            parts.append((u, *band_sizes(errors, self.assumed)))
         u, scale, bias = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return function_band(u, BandSizes(scale, bias), level)
+        return theorem.balanced_band(u, scale, level, bias=bias)
 
     def _estimated(
         self, kriging: Kriging, mu: float, which: IntArray
@@ -342,166 +321,148 @@ class Cells:
         information = 1 / np.maximum(np.square(U).sum(axis=1), 1e-300)
         return self.assumed.noise_scale * joint_half_widths(information, n, U.shape[1], level)
 
-    def narrower_jointly(
-        self, joint: Joint | None, choice: Choice, level: float, options: SingleOptions
-    ) -> BoolArray:
+    def narrower_jointly(self, choice: Choice, level: float, options: SingleOptions) -> BoolArray:
         """Return which intervals one at a time the joint region is predicted to make narrower."""
         # With many rows that is asked only where the data say next to nothing.
-        better = np.zeros(len(self.wanted), dtype=np.bool_)
+        better, joint = np.zeros(len(self.wanted), dtype=np.bool_), self.asked.joint
         if joint is None or options.cells is not None or options.method != "auto":
             return better
         wide = choice.half_width > _WIDE * self.assumed.noise_scale
         asked = np.flatnonzero(wide | (self.system.n <= _FEW))
-        if asked.size and largest_q(level, joint.m):
+        if asked.size and theorem.largest_q(level, joint.m):
             found = self.joint_half_width(self.wanted.part(asked), level)
             better[asked] = found < _NARROWER * choice.half_width[asked]
         return better
 
-    def wider_at_once(self, choice: Choice, level: float) -> bool:
-        """Whether a band from balanced cells is predicted to be wider than the joint region's."""
-        joint = self.joint_half_width(self.wanted.part(looked_at(len(self.wanted))), level)
-        return bool(np.median(joint) <= np.median(choice.half_width))
-
     # Words
 
-    def within_ball(self, lower: Array, upper: Array) -> tuple[Fact, ...]:
+    def within_ball(self, lower: Array, upper: Array) -> tuple[explain.Fact, ...]:
         """Say where the norm bound alone gives all bounds, (N,)."""
         limit = self.assumed.limit(self.wanted.norm) + self.assumption.beyond
         with np.errstate(invalid="ignore"):
             alone = np.isfinite(limit) & (np.minimum(-lower, upper) >= limit * (1 - 1e-9))
-        return (Cause.BALL_ALONE(),) if len(limit) and alone.all() else ()
+        return (explain.Cause.BALL_ALONE(),) if len(limit) and alone.all() else ()
 
-    def too_small(self, *, everywhere: bool) -> Fact:
+    def too_small(self, *, everywhere: bool) -> explain.Fact:
         """Say what is too small where nothing within the norm bound agrees with the data."""
         bound, error = self.assumption.norm_bound, self.assumption.model_error
         if everywhere and error is None:
-            return Cause.BALL_TOO_SMALL(bound=bound)
+            return explain.Cause.BALL_TOO_SMALL(bound=bound)
         if everywhere:
-            return Cause.BALL_OR_ERROR_TOO_SMALL(bound=bound, error=error)
+            return explain.Cause.BALL_OR_ERROR_TOO_SMALL(bound=bound, error=error)
         which, holds = f"The norm bound of {bound:g}", "it holds"
         if error is not None:
             which, holds = f"{which}, or the model error of {error:g},", "both hold"
-        return Cause.SOME_EMPTY(which=which, holds=holds, count=len(self.wanted))
+        return explain.Cause.SOME_EMPTY(which=which, holds=holds, count=len(self.wanted))
 
     def too_few(
         self, least: int, level: float, known: BoolArray, options: SingleOptions
-    ) -> Explanation:
+    ) -> explain.Explanation:
         """Say why the data say nothing about some values, and what makes intervals finite."""
         names = f"{np.count_nonzero(~known)} of {len(known)} values"
         functions, free = self.functions, self.system.trend.shape[1]
-        rows = max(fewest_cells(level) * max(free, 1), functions.units + 1)
+        rows = max(theorem.fewest_cells(level) * max(free, 1), functions.units + 1)
         enough = f"{rows:,} {'blocks of rows' if functions.blocks else 'rows'}"
-        best = 1 - 1 / number_of_words(least)
-        remedies: list[Remedy] = [lower_level(best)] if 0.5 <= best < level else []
-        remedies += [OTHER_CELLS] * (options.cells is not None)
-        remedies += [FEWER_FEATURES] * (not functions.design.dual)
-        remedies += [NORM_BOUND] * (self.assumption.norm_bound is None)
-        return Explanation((too_few(names, level, best, enough),), tuple(remedies))
+        best = 1 - 1 / theorem.number_of_words(least)
+        remedies: list[explain.Remedy] = [explain.lower_level(best)] if 0.5 <= best < level else []
+        remedies += [explain.OTHER_CELLS] * (options.cells is not None)
+        remedies += [explain.FEWER_FEATURES] * (not functions.design.dual)
+        remedies += [explain.BOUND_AT_ONCE] * (self.assumption.norm_bound is None)
+        return explain.Explanation((explain.too_few(names, level, best, enough),), tuple(remedies))
 
+    # The answers
 
-def values_one_by_one(
-    functions: Functions,
-    asked: Asked,
-    level: float,
-    options: SingleOptions,
-    make: Callable[..., T],
-    chosen_for: float,
-) -> T:
-    """Return the intervals of functionals of the function, each with its level by itself."""
-    # Where the joint region is predicted to be narrower its bounds are used: they hold for each.
-    cells = Cells(functions, asked.wanted, asked.assumption)
-    made = cells.chosen(chosen_for, options.cells)
-    got = cells.intervals(made, level)
-    lower, upper = got.lower, got.upper
-    attained = np.where(got.q > 0, got.level, 1.0)
-    used = cells.narrower_jointly(asked.joint, made[1], chosen_for, options)
-    if used.any() and asked.joint is not None:
-        q = largest_q(level, asked.joint.m)
-        (bounds,) = asked.joint.bounds([q])
-        inside = bounds.lower <= bounds.upper
-        lower = np.where(used, np.where(inside, bounds.lower, np.nan), lower)
-        upper = np.where(used, np.where(inside, bounds.upper, np.nan), upper)
-        attained = np.where(used, 1 - q / asked.joint.m, attained)
-    known, empty = (got.q > 0) | used, np.isnan(lower)
-    why, status = Explanation(cells.within_ball(lower, upper)), Status.ONE_BY_ONE
-    if not known.all():
-        few = cells.too_few(int(got.cells[~known].min()), level, known, options)
-        why = replace(few, facts=(*why.facts, *few.facts))
-        status = Status.TOO_FEW_CELLS if np.isinf([lower, upper]).any() else status
-    if empty.any():
-        status = Status.EMPTY if empty.all() else Status.SOME_EMPTY
-        why = replace(why, facts=(cells.too_small(everywhere=bool(empty.all())), *why.facts))
-    found = Answer.of(
-        len(asked.wanted),
-        estimate=np.where(used | np.isnan(got.estimate), asked.estimate, got.estimate),
-        lower=lower,
-        upper=upper,
-        level=attained,
-        method=np.where(used, "joint region", "cells"),
-        status=status,
-        why=why,
-    )
-    return found.bounds(make, level, **asked.assumption.stated)
-
-
-def values_at_once(
-    functions: Functions,
-    asked: Asked,
-    level: float,
-    cells: int | None,
-    make: Callable[..., T],
-    *,
-    unless_wider: bool,
-) -> T | None:
-    """Return a band from balanced cells."""
-    # With `unless_wider` return None where the joint region is expected to be narrower, or where
-    # there are too few rows for the level.
-    assumption, own = asked.assumption, Cells(functions, asked.wanted, asked.assumption)
-    found = own.balanced(level, cells)
-    if unless_wider and (found is None or own.wider_at_once(found[1], level)):
-        return None
-    if found is None:
-        each = 1 if functions.blocks else own.system.trend.shape[1]
-        there = f"there are {functions.units} {'blocks' if functions.blocks else 'rows'}"
-        raise too_few_balanced(level, there, each, cells, joint=assumption.model_error is None)
-    band = own.band(found[0], float(found[1].mu[0]), level)
-    limit, beyond = own.assumed.limit(asked.wanted.norm), assumption.beyond
-    lower = np.maximum(band.estimate - band.half_width, -limit)
-    upper = np.minimum(band.estimate + band.half_width, limit)
-    refuted = bool((lower > upper).any())
-    lower, upper = lower - beyond, upper + beyond
-    facts = (own.too_small(everywhere=True),) if refuted else own.within_ball(lower, upper)
-    answer = Answer.of(
-        len(asked.wanted),
-        estimate=band.estimate,
-        lower=lower,
-        upper=upper,
-        level=1 - band.q / band.m,
-        method="balanced cells",
-        status=Status.EMPTY if refuted else Status.ALL_AT_ONCE,
-        why=Explanation(facts),
-        simultaneous=True,
-    )
-    return answer.bounds(make, level, **assumption.stated)
-
-
-def function_test(
-    functions: Functions, asked: Asked, tau: Array, level: float, options: SingleOptions
-) -> RankTest:
-    """Test a hypothetical value of one functional of the function, dual to its interval."""
-    if len(asked.wanted) != 1:
-        raise NotAvailable(
-            "a norm bound or a model error allows tests of one functional at a time: expected one "
-            f"functional, given {len(asked.wanted)}. Test each by itself."
+    def one_by_one(
+        self, level: float, chosen_for: float, options: SingleOptions, make: Callable[..., T]
+    ) -> T:
+        """Return the intervals, each with its level by itself."""
+        # Where the joint region is predicted to be narrower its bounds are used: they hold for
+        # each.
+        made, joint = self.chosen(chosen_for, options.cells), self.asked.joint
+        got = self.intervals(made, level)
+        lower, upper = got.lower, got.upper
+        attained = np.where(got.q > 0, got.level, 1.0)
+        used = self.narrower_jointly(made[1], chosen_for, options)
+        if used.any() and joint is not None:
+            q = theorem.largest_q(level, joint.m)
+            (bounds,) = joint.bounds([q])
+            inside = bounds.lower <= bounds.upper
+            lower = np.where(used, np.where(inside, bounds.lower, np.nan), lower)
+            upper = np.where(used, np.where(inside, bounds.upper, np.nan), upper)
+            attained = np.where(used, 1 - q / joint.m, attained)
+        known, empty = (got.q > 0) | used, np.isnan(lower)
+        why, status = explain.Explanation(self.within_ball(lower, upper)), explain.Status.ONE_BY_ONE
+        if not known.all():
+            few = self.too_few(int(got.cells[~known].min()), level, known, options)
+            why = replace(few, facts=(*why.facts, *few.facts))
+            status = explain.Status.TOO_FEW_CELLS if np.isinf([lower, upper]).any() else status
+        if empty.any():
+            status = explain.Status.EMPTY if empty.all() else explain.Status.SOME_EMPTY
+            why = replace(why, facts=(self.too_small(everywhere=bool(empty.all())), *why.facts))
+        found = Answer.of(
+            len(self.wanted),
+            estimate=np.where(used | np.isnan(got.estimate), self.asked.estimate, got.estimate),
+            lower=lower,
+            upper=upper,
+            level=attained,
+            method=np.where(used, "joint region", "cells"),
+            status=status,
+            why=why,
         )
-    tested, cells = (
-        f"{asked.names[0]} = {tau[0]:.6g}",
-        Cells(functions, asked.wanted, asked.assumption),
-    )
-    made = cells.chosen(level, options.cells)
-    if cells.narrower_jointly(asked.joint, made[1], level, options)[0] and asked.joint is not None:
-        m = asked.joint.m
-        inside = [b.lower[0] <= tau[0] <= b.upper[0] for b in asked.joint.bounds(range(1, m))]
-        return RankTest(m - sum(inside), m, np.zeros(0), AT_ONCE, tested)
-    got = cells.intervals(made, level, tau)
-    return RankTest(int(got.m[0] - got.count[0]), int(got.m[0]), np.zeros(0), NOT_EXACT, tested)
+        return found.bounds(make, level, **self.assumption.stated)
+
+    def at_once(
+        self, level: float, cells: int | None, make: Callable[..., T], *, unless_wider: bool = False
+    ) -> T | None:
+        """Return a band from balanced cells."""
+        # With `unless_wider` return None where the joint region is expected to be narrower, or
+        # where there are too few rows for the level.
+        found, functions = self.balanced(level, cells), self.functions
+        if unless_wider and found is None:
+            return None
+        if unless_wider and found is not None:
+            joint = self.joint_half_width(self.wanted.part(looked_at(len(self.wanted))), level)
+            if np.median(joint) <= np.median(found[1].half_width):
+                return None
+        if found is None:
+            each = 1 if functions.blocks else self.system.trend.shape[1]
+            there = f"there are {functions.units} {'blocks' if functions.blocks else 'rows'}"
+            alike = self.assumption.model_error is None
+            raise too_few_balanced(level, there, each, cells, joint=alike)
+        band = self.band(found[0], float(found[1].mu[0]), level)
+        limit, beyond = self.assumed.limit(self.wanted.norm), self.assumption.beyond
+        lower = np.maximum(band.estimate - band.half_width, -limit)
+        upper = np.minimum(band.estimate + band.half_width, limit)
+        refuted = bool((lower > upper).any())
+        lower, upper = lower - beyond, upper + beyond
+        facts = (self.too_small(everywhere=True),) if refuted else self.within_ball(lower, upper)
+        answer = Answer.of(
+            len(self.wanted),
+            estimate=band.estimate,
+            lower=lower,
+            upper=upper,
+            level=1 - band.q / band.m,
+            method="balanced cells",
+            status=explain.Status.EMPTY if refuted else explain.Status.ALL_AT_ONCE,
+            why=explain.Explanation(facts),
+            simultaneous=True,
+        )
+        return answer.bounds(make, level, **self.assumption.stated)
+
+    def test(self, tau: Array, level: float, options: SingleOptions) -> RankTest:
+        """Test a hypothetical value of one functional, dual to its interval."""
+        if len(self.wanted) != 1:
+            raise NotAvailable(
+                "a norm bound or a model error allows tests of one functional at a time: expected "
+                f"one functional, given {len(self.wanted)}. Test each by itself."
+            )
+        said, made = explain.tested(self.asked.names, tau), self.chosen(level, options.cells)
+        joint = self.asked.joint
+        if self.narrower_jointly(made[1], level, options)[0] and joint is not None:
+            bounds = joint.bounds(range(1, joint.m))
+            inside = sum(one.lower[0] <= tau[0] <= one.upper[0] for one in bounds)
+            return RankTest(joint.m - inside, joint.m, np.zeros(0), explain.AT_ONCE, said)
+        got = self.intervals(made, level, tau)
+        return RankTest(
+            int(got.m[0] - got.count[0]), int(got.m[0]), np.zeros(0), explain.NOT_EXACT, said
+        )
