@@ -272,7 +272,7 @@ def test_simultaneous_methods():
 def test_printed_summary():
     text = str(region_of(Ridge(100.0)).summary())
     assert "one at a time. Assumes independent errors, symmetric about zero." in text
-    assert "model_estimate in frames" in text
+    assert "column model_estimate of frames" in text
     exact = str(region_of(noise="spherical", n=400).summary())
     assert len(exact.splitlines()) == 6  # names, three coefficients, a sentence on two lines
     X, y = data(400, 60)

@@ -113,8 +113,8 @@ class Cause(Enum):
         "permutations of the rows."
     )
     OTHER_ESTIMATE = (
-        "Estimates are those behind the intervals; model_estimate in frames and files is the "
-        "model's."
+        "Estimates belong to the intervals; those of the model are the column model_estimate of "
+        "frames and files."
     )
     DEPEND = "{names} depend on each other: the rows do not determine them one by one."
     LEVEL_INFINITE = (

@@ -28,7 +28,7 @@ _AT_ONCE = "Use region.interval(simultaneous=True) or region.band(X), which hold
 _WITHOUT = "Use unassuming region without --pointwise: its bounds hold at once."
 _LOGISTIC = (
     "Use region.test(coefficients) for a hypothesis about all of them, or RidgeClassifier(), whose "
-    "interval() is finite with few columns."
+    "interval(simultaneous=True) is finite with few columns if a linear E[y|x] fits."
 )
 _LABELS = f"{_NEED} a regression: labels are not a linear function of the coefficients plus noise."
 _QUANTILES = f"{_NEED} a model of the mean: for regression quantiles only joint regions are known."

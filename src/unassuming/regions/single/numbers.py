@@ -108,11 +108,13 @@ class Numbers:
                 explain.ALL_AT_ONCE: not hidden.any() and asked.jointly(level),
             }
             remedies += [remedy for remedy, works in offers.items() if works]
-        if hidden.any() or (few.any() and theorem.fewest_cells(level) <= theorem.ALL):
-            remedies.append(explain.FEWER_FEATURES)
-            w, mixed = evidence.weight, evidence.spherical or evidence.swaps is not None
-            if w is None or not mixed or (w == w[0]).all():
-                remedies.append(explain.BOUND_AT_ONCE)
+        dependent, rows_do = bool(hidden.any()), evidence.n < g.shape[1]
+        too_few = bool(few.any()) and theorem.fewest_cells(level) <= theorem.ALL
+        remedies += [explain.INDEPENDENT] * (dependent and not rows_do)
+        remedies += [explain.FEWER_FEATURES] * (too_few or (dependent and rows_do))
+        w, mixed = evidence.weight, evidence.spherical or evidence.swaps is not None
+        if (dependent or too_few) and (w is None or not mixed or (w == w[0]).all()):
+            remedies.append(explain.BOUND_AT_ONCE)
         return explain.Explanation(tuple(facts), tuple(remedies))
 
     def outcome(
